@@ -21,12 +21,12 @@ _POLL_INTERVAL_S = 0.01
 
 @contextmanager
 def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
-    """Exclusive among processes; threads of this process must serialise themselves.
+    """Holds an exclusive lock among processes; a process's own threads must take turns.
 
-    Whoever holds it does so for microseconds, or was stopped in the middle: nobody waits for long.
+    Processes hold it only for microseconds unless they were stopped, so a wait is short.
 
     Raises:
-        Unavailable: another process holds it.
+        Unavailable: another process holds the lock.
     """
     end = time.monotonic() + TIMEOUT_S if wait else 0.0
     while True:
@@ -48,7 +48,7 @@ def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
 
 
 class FileLock:
-    """A lock that one thread of one process holds at a time; makes the file ``path`` if needed."""
+    """A lock that one thread of one process holds at a time; creates ``path`` if needed."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -56,7 +56,7 @@ class FileLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Raises Unavailable: another process has it for too long."""
+        """Holds the lock. Raises Unavailable if another process holds it for too long."""
         with self._lock, file_lock(self._descriptor):
             yield
 

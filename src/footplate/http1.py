@@ -28,15 +28,16 @@ _SWITCHING_PROTOCOLS = 101
 
 
 class BadResponse(OSError):
-    """The bytes that came are no response, or only a part of one."""
+    """The received bytes are no HTTP response, or only a part of one."""
 
 
 def format_request(
     method: str, path: str, host: str, token: str, body: bytes | None, *fields: str
 ) -> bytes:
-    """Returns a request's bytes; a body is JSON unless ``fields`` name another Content-Type.
+    """Returns a request's bytes; the body is JSON unless ``fields`` name another Content-Type.
 
-    Without a token, if that is empty. Raises ValueError: a line break would begin another request.
+    An empty ``token`` is left out. Raises ValueError for a line break, which would begin another
+    request.
     """
     head = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
     if token:
@@ -54,12 +55,12 @@ def format_request(
 class Response:
     """Reads one response from pieces of any size.
 
-    ``status`` is 0 until the head is complete; ``done`` says that the body is. What follows the
-    head of an answer 101 counts as its body, and has no end.
+    ``status`` is 0 until the head is complete; ``done`` is true when the body is. After the head of
+    an answer 101, all bytes count as its body, which has no end.
     """
 
     def __init__(self, limit_bytes: float = BODY_LIMIT_BYTES, *, headless: bool = False) -> None:
-        """``headless`` says that this answers a HEAD: it has no body whatever its head says."""
+        """Creates an empty response. ``headless``: it answers a HEAD, and has no body."""
         self.status = 0
         self.room_bytes = limit_bytes
         """The length that the body may have yet."""
@@ -81,19 +82,20 @@ class Response:
         return self.done and self._stays_open and not self._buffer
 
     def field(self, name: str) -> str:
-        """Returns a field of the head; ``name`` is in small letters. Empty: there is none."""
+        """Returns a field of the head, '' if there is none. ``name`` must be in small letters."""
         return self._fields.get(name, "")
 
     def gather(self, data: bytes) -> bool:
-        """Does what ``feed`` does, keeps the body in ``content``, and returns ``done``."""
+        """Calls ``feed``, appends the result to ``content``, and returns ``done``."""
         self.content += self.feed(data)
         return self.done
 
     def feed(self, data: bytes) -> bytes:
-        """Returns the part of the body that ``data`` completes; empty data: the connection closed.
+        """Returns the part of the body that ``data`` completes. Empty data means the connection
+        closed.
 
         Raises:
-            BadResponse: this is no HTTP, it is too long, or it ends in the middle.
+            BadResponse: the data isn't HTTP, is too long, or ends in the middle.
         """
         if not data:
             self._end()
@@ -161,7 +163,10 @@ class Response:
         return body
 
     def _read_chunks(self) -> bytes:
-        """``_left`` counts the current chunk with the line end that follows its data."""
+        """Returns the data of the received chunks.
+
+        ``_left`` counts the current chunk with the line end after its data.
+        """
         parts = []
         while not self.done:
             if not self._left and not self._open_chunk():
@@ -177,7 +182,9 @@ class Response:
         return b"".join(parts)
 
     def _open_chunk(self) -> bool:
-        """Reads a chunk's size, or the trailer after the last one; False: more bytes needed."""
+        """Reads a chunk's size, or the trailer after the last one; returns False if more bytes
+        are needed.
+        """
         line, end, rest = self._buffer.partition(b"\r\n")
         if not end:
             if len(self._buffer) > _CHUNK_HEAD_LIMIT_BYTES:
@@ -205,9 +212,9 @@ class Response:
 
 
 class Answer:
-    """A response whose head has come. Its body is read once, by ``read`` or by ``pieces``.
+    """A response whose head has arrived. Its body can be read once, by ``read`` or by ``pieces``.
 
-    Both raise as ``Client.request`` does.
+    Both raise the errors of ``Client.request``.
     """
 
     def __init__(self, response: Response, read_on: Callable[[], bytes]) -> None:
@@ -217,11 +224,11 @@ class Answer:
         self._read_on = read_on
 
     def read(self) -> bytes:
-        """Returns the whole body, unless it is longer than the client's limit."""
+        """Returns the whole body; it may not be longer than the client's limit."""
         return b"".join(self._pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """Yields the body as it comes, of any length."""
+        """Yields the body as it arrives, of any length."""
         self._response.room_bytes = float("inf")
         return self._pieces()
 
@@ -238,8 +245,8 @@ class Answer:
 class Client:
     """Sends blocking requests, one after the other, on a connection that is kept between them.
 
-    Every request may be repeated without harm. One that finds the kept connection closed is sent
-    again on a new one: servers close those that rest.
+    Requests must be safe to repeat: if the kept connection turns out to be closed, as servers close
+    idle ones, the request is sent again on a new one.
     """
 
     def __init__(
@@ -268,8 +275,8 @@ class Client:
     ) -> Answer:
         """Sends a request, and waits for the head of the answer, whatever its status.
 
-        ``body``: one in pieces has its length in ``fields``, and is sent only once. The error is
-        what ``explain`` makes of an OSError; what else the pieces raise passes.
+        A ``body`` in pieces needs its length in ``fields``, and is sent only once. An OSError is
+        raised as ``explain`` converts it; other errors of the pieces are raised unchanged.
         """
         if self._response is not None and not self._response.reusable:
             self.close()
@@ -290,7 +297,7 @@ class Client:
         return Answer(response, lambda: self._read_on(response, what))
 
     def detach(self, answer: Answer) -> tuple[socket.socket, bytes]:
-        """Returns the connection, a stream of bytes from now on, and what has come of it."""
+        """Returns the connection, now a byte stream, and the bytes already received."""
         if self._socket is None:
             raise BadResponse("the connection is closed")
         connected, self._socket = self._socket, None

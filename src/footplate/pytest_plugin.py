@@ -32,7 +32,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 @pytest.fixture
 def footplate_settings() -> dict[str, object]:
-    """Settings of the services of ``footplate``; give a fixture of this name to have others."""
+    """Returns the service's settings; define a fixture with this name to change them."""
     return {}
 
 
@@ -42,9 +42,9 @@ def footplate(
     tmp_path_factory: pytest.TempPathFactory,
     footplate_settings: dict[str, object],
 ) -> Iterator[Workbench]:
-    """A training service on a free port, with its own data directory, for one test.
+    """Yields a training service on a free port, with its own data directory, for one test.
 
-    Its jobs end with the test. Runtimes are kept where `footplate up` keeps them.
+    Its jobs end with the test. Runtimes are cached in the same place as `footplate up` does.
     """
     from footplate.settings import load_settings
     from footplate.testing.service import running_service

@@ -42,12 +42,12 @@ def open_directory(
 ) -> int:
     """Returns a descriptor of the directory ``parts`` below ``top``.
 
-    ``create`` makes what isn't there, ``durable`` brings it to the disk.
+    ``create`` creates missing directories; ``durable`` flushes them to the disk.
 
     Raises:
-        FileNotFoundError: one of them isn't there (and wasn't to be created).
-        NotADirectoryError: one of them is a file or a link.
-        OSError: it can't be opened.
+        FileNotFoundError: a directory doesn't exist, and ``create`` is False.
+        NotADirectoryError: a part is a file or a link.
+        OSError: a directory can't be opened.
     """
     current = os.open(top, PLACE if parts else flags)
     for index, part in enumerate(parts):
@@ -68,20 +68,20 @@ def directory(
     durable: bool = False,
     flags: int = DIRECTORY,
 ) -> _Opened:
-    """Opens as ``open_directory``, for a ``with`` that closes it."""
+    """Returns a context manager that opens the directory like ``open_directory``, and closes it."""
     return _Opened(open_directory(top, parts, create=create, durable=durable, flags=flags))
 
 
 def open_file(top: Top, parts: Sequence[str]) -> int:
     """Returns a descriptor, for reading, of a regular file below ``top``.
 
-    A link as the last part is followed, if its end is a file below ``top`` that can be reached
-    without links.
+    Follows a link as the last part if it leads to a file below ``top`` that can be reached without
+    links.
 
     Raises:
-        FileNotFoundError: there is no such thing, or it isn't a regular file below ``top``.
-        NotADirectoryError: as ``open_directory``.
-        PermissionError: it can't be read.
+        FileNotFoundError: the path doesn't exist, or isn't a regular file below ``top``.
+        NotADirectoryError: a part before the last is a file or a link.
+        PermissionError: the file can't be read.
     """
     with directory(top, parts[:-1], flags=PLACE) as parent:
         if not stat.S_ISLNK(os.lstat(parts[-1], dir_fd=parent).st_mode):
@@ -94,14 +94,14 @@ def open_file(top: Top, parts: Sequence[str]) -> int:
 def open_regular(
     name: Top, flags: int = os.O_RDONLY, mode: int = 0o600, parent: int | None = None
 ) -> int:
-    """Returns a descriptor of the regular file ``name`` of the directory ``parent``.
+    """Returns a descriptor of the regular file ``name`` in the directory ``parent``.
 
-    Pipes and devices that are there before are not even opened: to open one may do something.
+    Existing pipes and devices are not even opened, since opening one may have effects.
 
     Raises:
-        FileNotFoundError: there is none.
-        NotRegular: something else is in its place.
-        OSError: it can't be opened.
+        FileNotFoundError: the file doesn't exist.
+        NotRegular: the path isn't a regular file.
+        OSError: the file can't be opened.
     """
     try:
         if not flags & os.O_CREAT and not _is_regular(os.lstat(name, dir_fd=parent)):
@@ -118,15 +118,15 @@ def open_regular(
 
 
 def split(path: Top) -> list[str]:
-    """Returns the parts of an absolute path, for an opening below ``ROOT``."""
+    """Returns the parts of an absolute path, to open it below ``ROOT``."""
     return [part for part in os.fspath(path).split(os.path.sep) if part]
 
 
 def resolve(path: str, roots: Sequence[str]) -> str:
-    """Returns ``path`` with the links in the one of ``roots`` followed that it lies below.
+    """Returns ``path`` with links followed in the one of ``roots`` that contains it.
 
-    Nothing is looked up but that root: a link below it stays in the path, and is refused when
-    that is opened.
+    Looks up nothing but that root: a link below the root stays in the path, and is refused when the
+    path is opened.
     """
     parts = split(os.path.normpath(path))
     found: list[str] = []
@@ -139,16 +139,16 @@ def resolve(path: str, roots: Sequence[str]) -> str:
 
 
 def scan(path: str) -> Iterator[os.DirEntry[str]]:
-    """Lists the directory ``path``, no part of which may be a link. Entries have no whole path.
+    """Yields the entries of the directory ``path``, no part of which may be a link.
 
-    Raises OSError.
+    Entries have only names, not whole paths. Raises OSError.
     """
     with directory(ROOT, split(path)) as descriptor, os.scandir(descriptor) as entries:
         yield from entries
 
 
 class _Opened:
-    """A descriptor. (``contextlib`` would cost each supervisor memory.)"""
+    """A context manager that closes a descriptor. (``contextlib`` would need more memory.)"""
 
     __slots__ = ("_descriptor",)
 
@@ -190,7 +190,7 @@ def _enter(current: int, part: str, flags: int) -> int:
 
 
 def _keep(current: int) -> None:
-    """Brings the entries of a directory to the disk, which ``PLACE`` isn't opened for."""
+    """Flushes a directory to the disk; opens it again, as ``PLACE`` can't be flushed."""
     descriptor = os.open(".", DIRECTORY, dir_fd=current)
     try:
         os.fsync(descriptor)
@@ -207,7 +207,7 @@ def _irregular(name: Top) -> NotRegular:
 
 
 def _end_of_link(top: Top, parts: Sequence[str]) -> list[str]:
-    """Returns where a link ends; the caller trusts it only after opening it without links."""
+    """Returns where a link leads; the caller must open that without links before it trusts it."""
     try:
         real = os.path.realpath(top)
         end = os.path.realpath(os.path.join(top, *parts))

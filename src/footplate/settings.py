@@ -62,7 +62,7 @@ _ALIKE = 0.78
 
 
 def _by(read: Callable[[object], object]) -> dict[str, Callable[[object], object]]:
-    """Returns a field's metadata: what reads its value from a file, a variable or an option."""
+    """Returns a field's metadata, with the function that reads its value."""
     return {"read": read}
 
 
@@ -99,7 +99,7 @@ def _users(value: object) -> str:
 
 
 def _projects(value: object) -> tuple[str, ...]:
-    """Names that a setting is about: a list, or true and false for all and none."""
+    """Returns the projects of a setting: a list, or all or none for true and false."""
     if value in (True, "true"):
         return (EVERY_PROJECT,)
     if value in (False, "false"):
@@ -144,7 +144,7 @@ def _port_or_word(value: object) -> int | str:
 
 
 def _address(value: object) -> tuple[str, int]:
-    """``HOST:PORT``, of an IPv6 address ``[HOST]:PORT``."""
+    """Returns host and port of ``HOST:PORT``, or ``[HOST]:PORT`` for an address of IPv6."""
     found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
     if found is None or int(found[3]) > 65535 or (found[1] or found[2]) in _WILDCARDS:
         raise ValueError(
@@ -259,38 +259,39 @@ class Settings:
 
     @property
     def database(self) -> str:
-        """The address of the database: SQLite in the data directory by default."""
+        """Returns the URL of the database, by default SQLite in the data directory."""
         return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
 
     @property
     def bound_folders(self) -> tuple[Path, ...]:
-        """The folders outside the data directory that buckets are bound to."""
+        """Returns the folders outside the data directory that buckets are bound to."""
         folders = (binding.folder for binding in self.buckets)
         return tuple(folder for folder in folders if folder is not None)
 
     @property
     def cache(self) -> Path:
-        """The folder that keeps environments; several services of one user may share it."""
+        """Returns the folder of cached environments; several services of one user may share it."""
         return self.cache_dir or self.data_dir / "cache"
 
     @property
     def build_limits(self) -> tuple[float, int]:
-        """The limits of an environment's build: seconds, and bytes of each process; 0: none."""
+        """Returns a build's limits: seconds, and bytes of each process; 0 means none."""
         return self.build_limit_s, self.build_memory_mb << 20
 
     @property
     def cache_limit_bytes(self) -> int:
-        """The limit of the environments in the cache; 0: no limit."""
+        """Returns the limit of the environments in the cache; 0 means none."""
         return self.cache_limit_gb * 10**9
 
 
 def load_settings(
     environ: Mapping[str, str], options: Mapping[str, object] | None = None
 ) -> Settings:
-    """The settings in force; options that are None count as not given.
+    """Returns the settings in force; options that are None count as not given.
 
     Raises:
-        InvalidArgument: naming each wrong setting, where it came from, and what is allowed.
+        InvalidArgument: settings are wrong; the message names each, its origin, and the allowed
+            values.
     """
     given = {k: v for k, v in (options or {}).items() if v is not None}
     data_dir = Path(str(given.pop("data_dir", "") or _data_dir(environ))).expanduser().absolute()
@@ -311,7 +312,7 @@ def load_settings(
 
 
 def strays(environ: Mapping[str, str]) -> list[str]:
-    """A sentence on each variable that looks like a setting, and is none."""
+    """Returns a sentence on each variable that looks like a setting, but isn't one."""
     known = [field.name.upper() for field in fields(Settings)]
     given = {name: name.removeprefix(PREFIX) for name in environ if name.startswith(PREFIX)}
     found = sorted(name for name, rest in given.items() if rest not in known)

@@ -13,7 +13,7 @@ _STEPS = 10_000
 def find_damage(connection: sqlite3.Connection, limit_s: float = CHECK_S) -> str:
     """Returns what is wrong with the file; '' if nothing is.
 
-    Of a file that takes longer than ``limit_s`` to read the first pages are checked.
+    Stops after ``limit_s``, so of a large file it checks only the first pages.
     """
     end = time.monotonic() + limit_s
     connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)

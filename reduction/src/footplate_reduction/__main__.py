@@ -88,7 +88,7 @@ def _add_reducer(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _settings(parsed: argparse.Namespace) -> ReducerSettings:
-    """Arguments stand over the environment, and are checked as it is."""
+    """Reads and checks the settings: arguments, which have precedence, and the environment."""
     environment = dict(os.environ)
     for name in ("host", "port", "lanes", "job", "stats"):
         given = getattr(parsed, name)

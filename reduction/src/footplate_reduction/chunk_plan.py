@@ -37,7 +37,11 @@ class Plan(NamedTuple):
 
 
 def plan(nbytes: int, seq: int, endpoints: int, world: int, limits: Limits) -> Plan:
-    """``nbytes``: of the vector on the wire. ``seq``: small vectors take endpoints in turn."""
+    """Returns the plan for a vector of ``nbytes`` on the wire.
+
+    A small vector goes to one endpoint; the sequence number ``seq`` makes such vectors take the
+    endpoints in turn.
+    """
     chunk = _chunk_bytes(nbytes, endpoints, world, limits)
     if nbytes <= chunk:
         return Plan(chunk, _whole(nbytes, seq % endpoints, endpoints))
@@ -45,9 +49,10 @@ def plan(nbytes: int, seq: int, endpoints: int, world: int, limits: Limits) -> P
 
 
 def credit_bytes(limits: Limits, world: int, endpoints: int) -> int:
-    """Returns the most bytes that one connection may have sent and not had answered.
+    """Returns the most bytes that a connection may have sent without an answer.
 
-    All workers' credit meets at a reducer's switch port, all endpoints' credit at a worker's.
+    The credit of all workers meets at a reducer's switch port, and that of all endpoints at a
+    worker's.
     """
     share = limits.budget_bytes // max(world, endpoints)
     return max(MIN_CREDIT, min(share, WINDOW))

@@ -25,7 +25,7 @@ __all__ = ["Client", "Op", "ReductionError", "WireType", "connect"]
 
 
 class Client:
-    """A worker of a group. One thread calls it. After a ReductionError it is of no further use."""
+    """A worker of a group, for use by one thread. After a ReductionError it can't be used again."""
 
     def __init__(self, sender: Sender, rank: int, world: int, wire: WireType | None) -> None:
         self.rank = rank
@@ -41,12 +41,12 @@ class Client:
     def start(
         self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
     ) -> Pending:
-        """All-reduces in place: ``buffer`` is anything writable and contiguous that gives its bytes
-        (an array of NumPy, a bytearray), elements of ``dtype``, and nobody touches it until
-        ``wait`` returns.
+        """Starts an all-reduce that replaces the contents of ``buffer`` by the result.
 
-        ``wire``: as what elements of float32 travel, if that is FLOAT16 or BFLOAT16: half the
-        bytes, and rounded. It should be FLOAT32 where the client's own choice must not hold.
+        ``buffer`` is any writable, contiguous object that gives its bytes (a NumPy array, a
+        bytearray), with elements of ``dtype``. Nobody may touch it until ``wait`` returns. ``wire``
+        is the type as which float32 elements travel: FLOAT16 and BFLOAT16 halve the bytes, and
+        round. FLOAT32 overrides the client's own default.
         """
         if wire is None and dtype is WireType.FLOAT32:
             wire = self.wire
@@ -65,7 +65,8 @@ class Client:
     def close(self, why: str | None = None) -> None:
         """Leaves the group.
 
-        With ``why``, or during a collective, all others fail with this reason.
+        With ``why``, or during a collective, the collectives of all other workers fail with this
+        reason.
         """
         atexit.unregister(self.close)
         if os.getpid() == self._process:
@@ -93,12 +94,12 @@ def connect(
     group: str | None = None,
     limits: Limits | None = None,
 ) -> Client:
-    """Blocks until all workers of the group are connected. Defaults come from the environment.
+    """Connects to the reducers; blocks until all workers of the group are connected.
 
-    ``group``: a name that all workers of this start of the job share, and those of no other start
-    have. ``reducers``: ``host:port`` of each, in the same order for all workers.
-    Raises ReductionError, which LibraryError is one of, and SettingsError for what the environment
-    lacks.
+    Defaults come from the environment. ``group`` is a name that all workers of this start of the
+    job share, and no other start uses. ``reducers`` has the ``host:port`` of each reducer, in the
+    same order for all workers. Raises ReductionError (LibraryError is one) and, if the environment
+    lacks a setting, SettingsError.
     """
     environment = dict(os.environ)
     if reducers is not None:

@@ -64,7 +64,9 @@ class Endpoint:
         self._challenge = Challenge("", 0)
 
     def connect(self) -> socket.socket | None:
-        """Says HELLO. None: the reducer couldn't be reached, and is to be tried again."""
+        """Connects and sends HELLO; returns the connection. If the reducer can't be reached,
+        returns None and schedules a retry.
+        """
         try:
             self.connection = self._say_hello()
         except (OSError, _Unreached) as error:
@@ -72,7 +74,11 @@ class Endpoint:
         return self.connection
 
     def receive(self) -> None:
-        """Reads what has come: it is welcomed, or tried again. Raises ReductionError."""
+        """Reads WELCOME and marks the endpoint as welcomed, or schedules a retry if the connection
+        is lost.
+
+        Raises ReductionError.
+        """
         connection = self.connection
         if connection is None:
             raise AssertionError("an endpoint must connect before it can read a welcome")
@@ -130,7 +136,7 @@ class Endpoint:
         return ReductionError(f"reducer {self.name}: {error}", error.culprit)
 
     def _loss(self, connection: socket.socket) -> ReductionError:
-        """Reads a frame after WELCOME, where only an ERROR is valid."""
+        """Returns the error that a reducer sent after WELCOME; no other frame is valid there."""
         try:
             _read(connection)
         except Refused:
@@ -143,9 +149,7 @@ class Endpoint:
 
 
 class _ConnectionSet:
-    """Connects to all endpoints at once, so that an error of one arrives while another is still
-    missing.
-    """
+    """Connects to all endpoints at once, so that errors arrive even while one is missing."""
 
     def __init__(self, reducers: Sequence[Address], hello: Hello, token: str) -> None:
         self._hello = hello
@@ -184,7 +188,7 @@ class _ConnectionSet:
                 self._selector.unregister(key.fd)
 
     def _add_lanes(self, reached: Endpoint) -> None:
-        """The first reducer that answers reports the number of its lanes."""
+        """Adds an endpoint for each further lane once a reducer has reported how many it has."""
         at = self._endpoints.index(reached)
         known = {(each.address, each.lane) for each in self._endpoints[at:]}
         others = range(1, reached.lanes if reached.lane == 0 else 0)
@@ -224,17 +228,19 @@ class _ConnectionSet:
 
 
 def join(reducers: Sequence[Address], hello: Hello, token: str) -> list[socket.socket]:
-    """Connections to all endpoints after the handshake, in order. Blocks until all workers are
-    connected.
+    """Returns connections to all endpoints, in order, after the handshake with all workers.
 
-    Raises ReductionError: refused, not reached within the patience, or a worker was lost meanwhile.
+    Raises ReductionError: a reducer refused, or wasn't reached within the patience, or a worker was
+    lost meanwhile.
     """
     return _ConnectionSet(reducers, hello, token).run()
 
 
 def _read(connection: socket.socket, *allowed: FrameType) -> bytes:
-    """Returns the payload of a frame of the handshake. Raises what an ERROR says, Refused for no
-    frame of those allowed, _Unreached at the end of the connection.
+    """Returns the payload of a handshake frame of one of the ``allowed`` types.
+
+    Raises the error that an ERROR frame reports, Refused for any other frame, and _Unreached at the
+    end of the connection.
     """
     header = handshake_header(_exactly(connection, HEADER_BYTES), FrameType.ERROR, *allowed)
     payload = _exactly(connection, header.nbytes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Counters:
-    """The figures of one lane; each only grows. Written by the lane's thread, read by any."""
+    """The counters of one lane, which only grow. The lane's thread writes, any thread may read."""
 
     received_bytes: int = 0
     sent_bytes: int = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 
 class ReductionError(RuntimeError):
-    """A group has ended by a loss, or couldn't form. Its client is of no further use.
+    """A group ended by the loss of a member, or couldn't form. Its client can't be used again.
 
-    ``culprit`` is the rank of the worker that was lost; none: it was a reducer, or nobody knows.
+    ``culprit`` is the rank of the lost worker; None if a reducer was lost or the member isn't
+    known.
     """
 
     def __init__(self, message: str, culprit: int | None = None) -> None:

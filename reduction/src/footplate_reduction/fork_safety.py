@@ -17,7 +17,10 @@ _registered: list[bool] = []
 
 
 def close_in_children(descriptors: Sequence[int]) -> None:
-    """Makes processes that are forked from now on close their copies of them. From any thread."""
+    """Makes processes that are forked from now on close their copies of ``descriptors``.
+
+    Any thread may call this.
+    """
     with _lock:
         if not _registered:
             os.register_at_fork(after_in_child=_close_copies)
@@ -29,7 +32,10 @@ def close_in_children(descriptors: Sequence[int]) -> None:
 
 
 def _close_copies() -> None:
-    """Closes what the child inherited, without the lock, which may be held for ever there."""
+    """Closes the inherited descriptors in a forked child.
+
+    Doesn't take the lock: a thread that doesn't exist in the child may hold it.
+    """
     for descriptor, inode in list(_kept.items()):
         if _is(descriptor, inode):
             os.close(descriptor)

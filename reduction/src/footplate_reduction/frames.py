@@ -33,7 +33,7 @@ class FrameType(IntEnum):
 
 
 class WireType(IntEnum):
-    """The type of elements as they travel."""
+    """The type of the elements on the wire."""
 
     FLOAT32 = 0
     FLOAT16 = 1
@@ -51,7 +51,7 @@ class Op(IntEnum):
 
 
 class Header(NamedTuple):
-    """The header of a frame: the fields of PROTOCOL.md, less magic and flags."""
+    """The header of a frame: the fields of PROTOCOL.md without magic and flags."""
 
     type: FrameType
     wire: WireType = WireType.FLOAT32
@@ -78,7 +78,7 @@ class Header(NamedTuple):
 
     @classmethod
     def unpack(cls, packed: bytes | bytearray | memoryview) -> Header:
-        """Raises ValueError for what is no header of this protocol."""
+        """Returns the header from its packed form. Raises ValueError for another protocol."""
         magic, kind, wire, op, flags, seq, nbytes, offset, rank, total = _HEADER.unpack(packed)
         if magic != MAGIC or flags:
             raise ValueError("not a frame of this protocol")

@@ -62,13 +62,13 @@ def error_frame(sentence: str, culprit: int | None = None) -> bytes:
 
 
 def error_of(header: Header, payload: bytes | memoryview) -> ReductionError:
-    """Returns the message of an ERROR frame."""
+    """Returns the error that an ERROR frame reports."""
     culprit = None if header.rank == NOBODY else header.rank
     return ReductionError(bytes(payload).decode("utf-8", "replace"), culprit)
 
 
 def handshake_header(packed: bytes | bytearray | memoryview, *allowed: FrameType) -> Header:
-    """Checks the header before any of its payload is read. Raises Refused."""
+    """Returns the header of a frame, checked before its payload is read. Raises Refused."""
     try:
         header = Header.unpack(packed)
     except ValueError:
@@ -107,14 +107,14 @@ def hello_frame(hello: Hello, token: str, challenge: Challenge, nonce: str) -> b
 
 
 class Answer(NamedTuple):
-    """A HELLO whose proof is right, and the WELCOME that it gets once its group is complete."""
+    """A HELLO with a valid proof, and the WELCOME that answers it once the group is complete."""
 
     hello: Hello
     welcome: bytes
 
 
 def parse_hello(payload: bytes, token: str, challenge: Challenge) -> Answer:
-    """Raises Refused. Checks the proof before anything else."""
+    """Returns the parsed HELLO and its answer; checks the proof first. Raises Refused."""
     said = _object(payload)
     _check_version(said)
     nonce = _nonce(said)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """The same for all workers of a group."""
+    """Limits of a group, which are the same for all its workers."""
 
     timeout_s: float = 10.0
     """How long a link may leave data or probes unanswered."""

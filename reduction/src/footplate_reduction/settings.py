@@ -18,7 +18,7 @@ Address = Tuple[str, int]
 
 
 class SettingsError(ValueError):
-    """The message names the variable, its value, and the allowed values."""
+    """A setting is wrong. The message names the variable, its value and the allowed values."""
 
 
 class WorkerSettings(NamedTuple):
@@ -93,12 +93,12 @@ def group_name(environment: Mapping[str, str]) -> str:
 
 
 def reducers_of(environment: Mapping[str, str]) -> str:
-    """Returns the reducers as the environment names them; '' if it names none."""
+    """Returns the value of FOOTPLATE_REDUCERS; '' if it isn't set."""
     return environment.get("FOOTPLATE_REDUCERS", "").strip()
 
 
 def addresses(text: str) -> tuple[Address, ...]:
-    """Reads ``host:port,host:port``; hosts of IPv6 in brackets, the port may be left out."""
+    """Reads ``host:port,host:port``. Hosts of IPv6 stand in brackets; the port may be left out."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         raise SettingsError(

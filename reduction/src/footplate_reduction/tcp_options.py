@@ -13,11 +13,11 @@ SILENCE = frozenset(
 
 
 def prepare(connection: socket.socket, timeout_s: float) -> None:
-    """Makes the connection fail with ETIMEDOUT after ``timeout_s`` with data or probes unanswered.
+    """Makes the connection fail with ETIMEDOUT if data or probes go unanswered for ``timeout_s``.
 
-    An idle one is probed each second. A process that is stopped is not silent, as its kernel
-    answers for it; but one that takes nothing for ``timeout_s`` while more waits for it than its
-    socket holds counts as silent, too (Linux >= 5.11).
+    An idle connection is probed each second. A stopped process still counts as alive, since its
+    kernel answers the probes. A process that reads nothing for ``timeout_s`` while more data waits
+    than its socket holds counts as lost (Linux >= 5.11).
     """
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -34,7 +34,7 @@ def prepare(connection: socket.socket, timeout_s: float) -> None:
 
 
 def address(connection: socket.socket, *, peer: bool) -> str:
-    """``HOST:PORT`` of its far end, or of this one; ``?`` of one that is gone."""
+    """Returns ``HOST:PORT`` of the connection's peer or own end; ``?`` if it is closed."""
     try:
         name = connection.getpeername() if peer else connection.getsockname()
     except OSError:  # a name is missing

@@ -94,7 +94,7 @@ _NO_EFFECT: Mapping[str, str] = MappingProxyType({})
 
 
 def end_of(path: str) -> str:
-    """The end of a route's path, with ``*`` for names: ``jobs/*:cancel``."""
+    """Returns the end of a route's path, with ``*`` for names: ``jobs/*:cancel``."""
     shape = re.sub(r"\{[^{}]*\}", "*", path)
     resource, _, action = shape.rpartition("/")[2].partition(":")
     if resource == "*":
@@ -103,7 +103,7 @@ def end_of(path: str) -> str:
 
 
 class Parameters:
-    """Those of one method; ``path`` is its route's."""
+    """The query parameters of one method; ``path`` is its route's."""
 
     def __init__(self, verb: str, path: str) -> None:
         place = (verb, end_of(path))
@@ -111,7 +111,7 @@ class Parameters:
         self.without_effect = {**STANDARD, **WITHOUT_EFFECT.get(place, _NO_EFFECT)}
 
     def check(self, query: Iterable[tuple[str, str]]) -> None:
-        """Raises InvalidArgument, naming all that isn't honoured."""
+        """Raises InvalidArgument, which names all parameters that aren't honoured."""
         wrong = []
         for name, value in query:
             known = {name, to_camel(name)}
@@ -138,7 +138,7 @@ class Parameters:
 
 
 def _as_fields(mask: str) -> str:
-    """``display_name,error.code`` is ``displayName,error/code``."""
+    """Converts a mask to ``fields``: ``display_name,error.code`` to ``displayName,error/code``."""
     paths = [path.replace(".", "/").split("/") for path in mask.split(",")]
     return ",".join("/".join(map(to_camel, path)) for path in paths)
 

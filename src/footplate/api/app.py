@@ -33,9 +33,10 @@ def create_app(
     lifespan: Lifespan[Starlette] | None = None,
     new_id: Callable[[], str] = _crash_id,
 ) -> Starlette:
-    """``routes`` in the order in which they are tried; ``new_id`` names crashes in the log.
+    """Creates the ASGI application with its middleware.
 
-    ``inner`` sees only calls of those who may call.
+    ``routes`` are tried in their order. ``inner`` is middleware that sees only calls of authorized
+    callers. ``new_id`` makes the ids under which the log records internal errors.
     """
     app = Starlette(
         routes=routes,

@@ -46,7 +46,7 @@ _MOST_ANSWER = 1 << 20
 
 @dataclass(frozen=True)
 class Change:
-    """``made``: the name of what it makes is in its answer."""
+    """A change that a call makes. ``made``: the call creates a resource, named in the answer."""
 
     action: str
     resource: str
@@ -54,7 +54,7 @@ class Change:
 
 
 class Audit:
-    """Middleware next to the routes. ``token``: whether callers have to send one."""
+    """Middleware next to the routes that records changes. ``token``: callers must send a token."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Audit:
 
 
 def read_change(method: str, route: str, path: str) -> Change | None:
-    """Reads the change that a call makes; None: it changes nothing that is recorded."""
+    """Returns the change that a call makes; None if it makes none that is recorded."""
     if route in _OTHERS:
         action, kind = _OTHERS[route]
         if action not in ("down", _METHODS.get(method)):
@@ -126,7 +126,7 @@ def read_change(method: str, route: str, path: str) -> Change | None:
 
 
 def name_made(collection: str, answer: bytes) -> str:
-    """The collection itself where the answer has no name."""
+    """Returns the name of the created resource; the collection if the answer has no name."""
     with suppress(ValueError, RecursionError):
         body = json.loads(answer[:_MOST_ANSWER])
         if isinstance(body, dict):
@@ -135,7 +135,7 @@ def name_made(collection: str, answer: bytes) -> str:
 
 
 def _name_in(collection: str, body: Mapping[str, object]) -> str:
-    """Long-running operations are named below what they make."""
+    """Returns the name in an answer; of an operation, the resource that contains it."""
     name = str(body.get("name") or body.get("jobId") or "")
     if name.startswith("projects/"):
         return name.partition("/operations/")[0]

@@ -21,7 +21,7 @@ _PROGRAM = "program "
 
 
 def find_caller(scope: Scope) -> str:
-    """A program by its key or its job, all others by their address."""
+    """Returns who calls: a program by its key or its job, any other caller by its address."""
     path: str = scope["path"]
     if path.startswith(f"{PROGRAMS}/"):
         return _PROGRAM + path.split("/", 3)[2]
@@ -36,7 +36,7 @@ def is_program(caller: str) -> bool:
 
 
 class Shares:
-    """``most`` at once in all; those who would be more wait for their turn."""
+    """A limit of ``most`` concurrent calls in all; further callers wait for their turn."""
 
     def __init__(self, most: int) -> None:
         self._all = asyncio.Semaphore(most)
@@ -44,12 +44,14 @@ class Shares:
         """With how many use or wait for each."""
 
     def count(self, caller: str) -> int:
-        """Returns how many shares this caller has or waits for."""
+        """Returns how many shares this caller holds or waits for."""
         return self._callers[caller][1] if caller in self._callers else 0
 
     @asynccontextmanager
     async def taken(self, caller: str, most: int) -> AsyncIterator[None]:
-        """``most``: of this caller at once."""
+        """Holds a share for the caller during the block; a caller may have at most ``most`` at
+        once.
+        """
         own, users = self._callers.get(caller, (asyncio.Semaphore(most), 0))
         self._callers[caller] = own, users + 1
         try:
@@ -62,7 +64,7 @@ class Shares:
 
 
 class ProgramShares:
-    """Lets programs occupy no more than a part of the server, until their answers begin."""
+    """Middleware that limits programs to a part of the server until their answers begin."""
 
     def __init__(self, app: ASGIApp, shares: Shares) -> None:
         self._app = app

@@ -17,15 +17,15 @@ T = TypeVar("T")
 
 
 async def leaves(receive: Receive) -> None:
-    """Returns when the client is gone; skips what is left of the body."""
+    """Returns when the client has disconnected; discards the rest of the body."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def while_wanted(request: Request, work: Coroutine[object, object, T]) -> T:
-    """Returns or raises what ``work`` does; cancels it when the client disconnects.
+    """Returns or raises the outcome of ``work``; cancels it when the client disconnects.
 
-    Raises Cancelled: the client is gone.
+    Raises Cancelled if the client has disconnected.
     """
     task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves(request.receive))
     try:

@@ -34,7 +34,7 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Client:
-    """``name`` is of a known program, or OTHER; ``version`` may be empty."""
+    """A calling program. ``name`` is of a known program, or OTHER; ``version`` may be empty."""
 
     name: str
     version: str = ""

@@ -94,7 +94,7 @@ def _set_policy(call: Call) -> JsonObject:
 
 
 def _permissions(call: Call) -> JsonObject:
-    """Grants all permissions that are asked for."""
+    """Returns all permissions of the request: everyone has all of them."""
     _checked(call)
     asked = TestIamPermissionsRequest.decode(call.body()).permissions
     return {"permissions": [*(asked or ())]}
@@ -117,7 +117,7 @@ def _service(call: Call) -> JsonObject:
 
 
 def _enable(call: Call) -> JsonObject:
-    """Answers as done: all services are enabled, and scripts often begin with this call."""
+    """Answers that the service is enabled. All are, and scripts often begin with this call."""
     _checked(call)
     call.check_empty()
     return _DONE
@@ -146,7 +146,7 @@ def _checked(call: Call) -> str:
 
 
 async def _token(request: Request) -> Response:
-    """An access token of the made-up service account (RFC 6749, 5.1). It grants nothing."""
+    """Returns an access token of the made-up service account (RFC 6749, 5.1). It grants nothing."""
     await read_body(request, MAX_JSON_BYTES)
     token = {"access_token": "footplate", "token_type": "Bearer", "expires_in": _TOKEN_S}
     return JSONResponse(token, headers={"cache-control": "no-store"})

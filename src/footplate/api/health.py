@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def health_routes(
     version: str, registry: CollectorRegistry, probe: Callable[[], Mapping[str, JsonValue]]
 ) -> list[Route]:
-    """``probe`` returns details of a healthy service, and raises Unavailable otherwise."""
+    """Returns the routes ``/healthz`` and ``/metrics``.
+
+    ``probe`` returns details of a healthy service, and raises Unavailable otherwise.
+    """
 
     def health(_call: Call) -> JsonObject:
         return {"status": "ok", "version": version, **probe()}

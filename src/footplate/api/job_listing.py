@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing:
-    """The way an API lists jobs: the name of the list, its filters, its pages."""
+    """How an API lists jobs: the name of the list, its filters, its pages."""
 
     field: str
     vocabulary: Vocabulary
@@ -35,7 +35,7 @@ class Listing:
         call: Call,
         encode: Callable[[Call, Job], JsonObject],
     ) -> JsonObject:
-        """Returns one page of ``collection``; a list without jobs is ``{}``."""
+        """Returns one page of ``collection``; {} for a page without jobs."""
         text = call.parameter("filter") or ""
         order = call.parameter("orderBy", "order_by") or ""
         asked = f"{collection}?{text}" + (f"&{order}" if order else "")

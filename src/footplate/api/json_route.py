@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 
 
 def name_caller(request: Request) -> str:
-    """``gcloud at 127.0.0.1``: the program, by its own account, and its address."""
+    """Returns the caller's program, as it names itself, and address: ``gcloud at 127.0.0.1``."""
     program = name_client(request.headers)
     return f"{program} at {request.client.host}" if request.client else program
 
 
 def find_author(scope: Scope) -> str:
-    """``alice``, a user of this machine, or the address of another one, or the name of the job
-    whose program calls; empty: unknown.
+    """Returns the caller's name; '' if unknown.
+
+    This is a user of this machine (``alice``), the address of another machine, or the name of the
+    job whose program calls.
     """
     if job := scope.get(PROGRAM):
         return str(job)
@@ -51,7 +53,7 @@ _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 @dataclass(frozen=True)
 class Call:
-    """One call: ``path`` has the parts of the URL that the route names."""
+    """One call. ``path`` has the variables of the route's path."""
 
     path: Mapping[str, str]
     query: Mapping[str, str]
@@ -68,19 +70,19 @@ class Call:
     """The query parameters that stand in the URL several times."""
 
     def body(self) -> JsonObject:
-        """The body; ``{}`` where there is none. Raises InvalidArgument."""
+        """Returns the body's JSON object; {} if there is no body. Raises InvalidArgument."""
         return parse_object(self.raw_body) if self.raw_body.strip() else {}
 
     def check_empty(self) -> None:
-        """Raises InvalidArgument: the body, which means nothing here, has fields."""
+        """Raises InvalidArgument if the body has fields: the method takes none."""
         JsonModel.decode(self.body())
 
     def parameter(self, name: str, snake: str = "") -> str | None:
-        """A query parameter, which Google's services know in both spellings."""
+        """Returns a query parameter in either spelling: Google's services accept both."""
         return self.query.get(name) or self.query.get(snake)
 
     def repeated(self, name: str, snake: str) -> tuple[str, ...]:
-        """The values of a query parameter that is a list."""
+        """Returns the values of a query parameter that is a list."""
         return tuple(
             value
             for key in (name, snake)
@@ -89,10 +91,11 @@ class Call:
 
 
 def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) -> Route:
-    """``handlers`` by method. They may block: each call runs on a worker thread.
+    """Returns a route that serves JSON. ``handlers`` are by method; they may block, as each call
+    has a thread.
 
-    Below the paths of Google's APIs a query parameter that isn't honoured is refused; enums are
-    answered by name, which all clients take.
+    Below the paths of Google's APIs, a query parameter that isn't honoured is refused. Enums are
+    answered by name, which all clients accept.
     """
     parameters = {verb: Parameters(verb, path) for verb in handlers} if GOOGLES.match(path) else {}
 
@@ -128,7 +131,7 @@ def _repeats(given: QueryParams) -> Mapping[str, tuple[str, ...]]:
 
 
 def _texts(given: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """Keeps the last value of a name that is given several times. Raises InvalidArgument."""
+    """Returns the parameters; the last value of a repeated name counts. Raises InvalidArgument."""
     found: dict[str, str] = {}
     for name, text in given:
         if "\x00" in text:

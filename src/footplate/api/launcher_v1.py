@@ -40,7 +40,7 @@ class _LauncherApi:
         self._launchers = launchers
 
     async def report(self, request: Request) -> Response:
-        """Answers at once if there is something to do, else when there is, or after a while."""
+        """Takes a launcher's report; answers once there is something to do, or after a while."""
         token = given_token(request)
         body = await read_body(request, MAX_REPORT_BYTES)
         report, hold_s = decode_report(body)

@@ -29,7 +29,10 @@ _OURS, _STACKS = "/footplate/", ":stacks"
 
 
 class LeaderOnly:
-    """Middleware. ``url`` returns the leader's address for this machine; None: no server leads."""
+    """Middleware that redirects calls to the leader.
+
+    ``url`` returns the leader's address on this machine; None if no server leads.
+    """
 
     def __init__(
         self, app: ASGIApp, leads: Callable[[], bool], url: Callable[[], str | None]
@@ -47,7 +50,7 @@ class LeaderOnly:
         await answer(scope, receive, send)
 
     def _redirect(self, scope: Scope) -> Response:
-        """Redirects to the leader's port on the client's host: all servers are on one machine."""
+        """Returns a redirect to the leader's port; all servers run on the same machine."""
         leader = self._url()
         if leader is None:
             return _refuse()

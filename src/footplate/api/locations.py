@@ -60,7 +60,7 @@ class _Locations:
 
 
 def _training(region: Region) -> JsonObject:
-    """Returns ml v1's training capability; it has only accelerators that ml v1 has a name for."""
+    """Returns ml v1's training capability, with the accelerators that ml v1 has a name for."""
     capability: JsonObject = {"type": "TRAINING"}
     known = [kind.name for kind in AcceleratorType if kind.name in region.accelerators]
     if known:

@@ -25,7 +25,7 @@ _TRUE = "true"
 
 
 def metadata_routes(path: str, metadata: ProgramMetadata) -> list[Route]:
-    """Returns the routes below ``PATH/KEY``; they must precede those of all other paths there."""
+    """Returns the routes below ``PATH/KEY``; they must precede all other routes there."""
     server = MetadataServer(metadata)
     places = (f"{path}/{{key}}", f"{path}/{{key}}/")
     versions = (f"{path}/{{key}}{METADATA}", f"{path}/{{key}}{METADATA}/")
@@ -38,13 +38,13 @@ def metadata_routes(path: str, metadata: ProgramMetadata) -> list[Route]:
 
 
 class MetadataServer:
-    """Answers in the metadata server's own forms, errors as a sentence of plain text."""
+    """Serves Google's metadata API in its own formats; errors are plain-text sentences."""
 
     def __init__(self, metadata: ProgramMetadata) -> None:
         self._metadata = metadata
 
     async def list_roots(self, request: Request) -> Response:
-        """Clients look here whether there is a metadata server at all."""
+        """Answers the request by which clients test whether there is a metadata server."""
         return await self._answer(request, f"{METADATA[1:]}/\n")
 
     async def list_versions(self, request: Request) -> Response:
@@ -62,7 +62,7 @@ class MetadataServer:
         return answer
 
     def _read(self, request: Request, listing: str) -> Response:
-        """Raises a ServiceError."""
+        """Returns the answer for a path. Raises ServiceError."""
         key, path = request.path_params["key"], request.path_params.get("path", "")
         query = request.query_params
         if listing:

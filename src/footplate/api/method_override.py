@@ -22,7 +22,7 @@ _OTHERS = frozenset({"DELETE", "PATCH", "PUT"})
 
 
 class MethodOverride:
-    """Honours ``x-http-method-override`` on a POST."""
+    """Middleware that honours ``x-http-method-override`` on POST requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -55,7 +55,7 @@ async def _as_get(scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
 
 
 def _empty(receive: Receive) -> Receive:
-    """An empty body; after it what the connection says, which is its end."""
+    """Returns a ``receive`` that gives an empty body, then the connection's end."""
     given = False
 
     async def read() -> Message:

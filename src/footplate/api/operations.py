@@ -56,7 +56,7 @@ _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
 def deletion(name: _Name, at: datetime, version: str) -> JsonObject:
-    """The operation that deleted a job or a model; ``version`` of the API that was called."""
+    """Returns the operation that deleted a job or a model; ``version`` is the called API's."""
     kind, resource_id = str(name).split("/")[-2:]
     operation_id = f"delete-{version}-{kind}-{resource_id}-{to_micros(at)}"
     operation = OperationName(name.project, name.location, operation_id)
@@ -77,10 +77,10 @@ def operation_routes(
 
 
 def done_operation_routes(resource: str, get: Callable[[Call], JsonObject]) -> list[Route]:
-    """The operations on ``resource``, a URL in a location: ``/models/{model}``.
+    """Returns the routes of operations on ``resource``, a URL in a location: ``/models/{model}``.
 
-    ``get`` raises NotFound. They are done when they are answered: none is listed, and there is none
-    to cancel or delete.
+    ``get`` raises NotFound. These operations are done when they are answered, so none is listed,
+    and there is none to cancel or delete.
     """
 
     def leave(call: Call) -> JsonObject:
@@ -133,9 +133,9 @@ def _none(_call: Call) -> JsonObject:
 
 
 def deleted(name: str, at: datetime, version: str) -> JsonObject:
-    """An operation that deleted something.
+    """Returns an operation that deleted something.
 
-    Clients parse this strictly: a field more, or an unknown type, is an error to them.
+    Clients parse it strictly: an extra field or an unknown type is an error.
     """
     time = format_time(at)
     return {

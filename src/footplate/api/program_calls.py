@@ -22,11 +22,12 @@ Peer = tuple[str, int]
 
 
 class ProgramCallCheck:
-    """``check`` returns the job of whose program a connection is, from its two ends; empty: it is
-    a user's. It raises PermissionDenied if the program may not call.
+    """Middleware that checks which calls of programs are allowed.
 
-    Paths that need keys of their own are left to these, and programs' keys open the buckets. The
-    console's pages are not: a cookie is a person's.
+    ``check`` returns the job whose program owns a connection, given its two ends; '' for a user's
+    connection. It raises PermissionDenied if the program may not call. Paths with keys of their own
+    aren't checked here, and a program's key opens the buckets. The console's pages are checked,
+    since their cookie belongs to a person.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class ProgramCallCheck:
         check: Callable[[Peer, Peer], str],
         name_user: Callable[[Peer, Peer], str] = lambda *_: "",
     ) -> None:
-        """``name_user`` returns whose a connection is, where no program calls."""
+        """Creates the middleware. ``name_user`` names the user of a connection of no program."""
         self._app = app
         self._access = access
         self._check = check
@@ -64,7 +65,7 @@ class ProgramCallCheck:
         await self._app(scope, receive, send)
 
     def _user(self, scope: Scope, peer: Peer, server: Peer) -> Callable[[], str]:
-        """Returns a function that names the user; behind a local proxy the proxy's user."""
+        """Returns a function that names the user; behind a local proxy, the client's address."""
         client = scope.get("client")
         if client and client[0] != peer[0]:
             return partial(str, client[0])

@@ -22,7 +22,7 @@ def refused_product_routes(path: str) -> list[Route]:
 
 
 def _refuse(request: Request) -> NoReturn:
-    """Raises PermissionDenied, as of a project in which the product isn't enabled."""
+    """Raises PermissionDenied, as Google does for a product that isn't enabled in the project."""
     host, rest = request.path_params["host"], request.path_params["rest"]
     raise PermissionDenied(
         explain_host(host, rest) or f"{quoted(host)} is not a host of Google's APIs"

@@ -22,12 +22,13 @@ _OWN_KEYS = ("/replica/", "/programs/")
 
 
 class RelayedPrograms:
-    """Lets programs' keys open what they may, and nothing else be seen.
+    """Middleware for programs whose calls a launcher relays: a program's key opens only what it
+    may.
 
-    A connection says nothing of who calls, for it is a launcher's. ``check_call`` returns the name
-    of a program's job; it raises PermissionDenied for the key of a program that may not call the
-    API, and NotFound for what is no key. Links in answers say http: that is what a program speaks
-    to its launcher.
+    The connection doesn't identify the caller, since it is the launcher's. ``check_call`` returns
+    the name of a program's job; it raises PermissionDenied if the program may not call the API, and
+    NotFound if the key is unknown. Links in answers begin with http, which programs speak to their
+    launcher.
     """
 
     def __init__(self, app: ASGIApp, access: Access, check_call: Callable[[str], str]) -> None:
@@ -43,7 +44,7 @@ class RelayedPrograms:
         await self._app(scope, receive, send)
 
     async def _admit(self, scope: Scope) -> Scope:
-        """Raises NotFound, PermissionDenied."""
+        """Returns the scope of an admitted call. Raises NotFound, PermissionDenied."""
         path = scope["path"]
         if path.startswith(_OWN_KEYS):
             return scope

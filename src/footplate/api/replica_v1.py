@@ -45,7 +45,10 @@ HOLD_S = 25.0
 def control_request_routes(
     control_requests: ControlRequests, bearer: Callable[[Request], Bearer]
 ) -> list[Route]:
-    """``bearer`` gives the attempt and the replica that a request speaks for."""
+    """Returns the routes of control requests.
+
+    ``bearer`` returns the attempt and the replica of a request.
+    """
     api = _ControlRequestApi(control_requests, bearer)
     return [
         Route("/replica/v1/control-requests", api.ask, methods=["GET"]),
@@ -122,7 +125,10 @@ def replica_routes(
     copies: CopySteps,
     storage: Callable[[Bearer], str] = lambda _: "",
 ) -> list[Route]:
-    """``storage`` gives the path of a program's storage API, with its key."""
+    """Returns the routes that supervisors use.
+
+    ``storage`` returns the path of a program's storage API, which contains its key.
+    """
     api = _ReplicaApi(tasks, reports, tokens, images)
     copying = _CopyApi(copies, api._bearer, storage)
     return [
@@ -155,7 +161,7 @@ class _CopyApi:
         self._limiter = CapacityLimiter(MAX_COPYING)
 
     async def plan(self, request: Request) -> Response:
-        """Answers which buckets a node copies by itself, and where it finds them."""
+        """Returns the buckets that a node copies by itself, and where it finds them."""
         bearer = self._bearer(request)
         plan = await in_thread(self._copies.plan, bearer)
         buckets = tuple(
@@ -165,7 +171,7 @@ class _CopyApi:
         return JSONResponse(CopyPlan(self._storage(bearer), buckets).encode())
 
     async def take(self, request: Request) -> Response:
-        """Works for some seconds; the caller asks again until it is done."""
+        """Runs a step of a copy for some seconds. Clients repeat the request until it is done."""
         bearer = self._bearer(request)
         await drop_body(request, MAX_ANSWER_BYTES)
         try:
@@ -215,7 +221,7 @@ class _ReplicaApi:
         return await in_thread(self._accept, bearer, body, ended=ended)
 
     async def image(self, request: Request) -> Response:
-        """The first replica that reports an image decides; all others receive that one."""
+        """Pins a container's image: the first replica to report one decides, and others get it."""
         bearer = self._bearer(request)
         name, reference = decode_image(await read_body(request, MAX_REPORT_BYTES))
         pinned, first = await in_thread(self._images.pin, bearer, name, reference)
@@ -230,7 +236,7 @@ class _ReplicaApi:
 
 
 def given_token(connection: HTTPConnection) -> str:
-    """The caller's token. Raises PermissionDenied if there is none."""
+    """Returns the caller's token. Raises PermissionDenied if there is none."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise PermissionDenied("the replica API requires `Authorization: Bearer TOKEN`")
@@ -238,7 +244,7 @@ def given_token(connection: HTTPConnection) -> str:
 
 
 def _places(request: Request) -> NodePlaces:
-    """Reads what a supervisor reports of its node, for the use of its own program alone."""
+    """Returns the places on its node that a supervisor reports, for its own program only."""
     query = request.query_params
     return NodePlaces(query.get("url", ""), query.get("files", ""), gcs="gcs" in query)
 

@@ -16,10 +16,10 @@ the answer and not a broken connection."""
 
 
 async def read_body(request: Request, limit_bytes: int) -> bytes:
-    """The whole body.
+    """Returns the whole body.
 
     Raises:
-        PayloadTooLarge: it has more than ``limit_bytes``.
+        PayloadTooLarge: the body has more than ``limit_bytes``.
     """
     body, size = bytearray(), 0
     async for chunk in request.stream():
@@ -46,7 +46,7 @@ def require_json(request: Request) -> None:
     """Rejects a body with another content type, such as a web form.
 
     Raises:
-        UnsupportedMediaType: saying what to send.
+        UnsupportedMediaType: the content type is wrong; the message says which one to send.
     """
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != "application/json":

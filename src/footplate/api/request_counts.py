@@ -24,7 +24,7 @@ _MAX_CLIENTS = 100
 
 @dataclass(frozen=True)
 class Request:
-    """The key of a count of requests. ``route`` has the parts of its path in braces."""
+    """The key of a count of requests. ``route`` is the route's path, with variables in braces."""
 
     verb: str
     route: str
@@ -33,7 +33,7 @@ class Request:
 
 
 class RequestCounts:
-    """The counts of requests. The event loop's thread writes them; any may ``read``."""
+    """The counts of requests. The event loop's thread writes them; any thread may ``read``."""
 
     def __init__(self) -> None:
         self._counts: Counter[Request] = Counter()
@@ -52,7 +52,7 @@ class RequestCounts:
 
 
 class CountRequests:
-    """Middleware next to the routes: what is refused before them isn't counted."""
+    """Middleware that counts requests. Requests refused before it aren't counted."""
 
     def __init__(self, app: ASGIApp, counts: RequestCounts, routes: Sequence[BaseRoute]) -> None:
         self._app = app

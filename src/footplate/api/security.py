@@ -64,10 +64,11 @@ be drawn into pages of others as scripts or pictures, which browsers ask for wit
 
 @dataclass(frozen=True)
 class Access:
-    """``host_names`` are allowed besides loopback; without ``token`` everyone local may call.
+    """The rules of who may call. ``host_names`` are allowed besides loopback.
 
-    ``check_key`` raises a ServiceError of what isn't the key of a running program's address.
-    ``note_wrong`` takes the scope of each call with a wrong token.
+    Without ``token`` every local caller is allowed. ``check_key`` raises a ServiceError if its
+    argument isn't the key of a running program. ``note_wrong`` gets the scope of each call with a
+    wrong token.
     """
 
     token: str | None = None
@@ -83,7 +84,9 @@ class Access:
 
 
 class SameOrigin:
-    """Refuses foreign ``Host`` and ``Origin`` headers; adds what protects browsers."""
+    """Middleware that refuses foreign ``Host`` and ``Origin`` headers, and adds headers that
+    protect browsers.
+    """
 
     def __init__(self, app: ASGIApp, host_names: frozenset[str]) -> None:
         self._app = app
@@ -128,7 +131,7 @@ class SameOrigin:
 
 
 class TokenCheck:
-    """Refuses calls without the token, where one is set; programs' keys open the buckets."""
+    """Middleware that refuses calls without the token, if set; programs' keys open buckets."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -165,7 +168,7 @@ async def check_key(access: Access, path: str, given: str) -> bool:
 
 
 def lead_to_key(scope: Scope, key: str) -> Scope:
-    """The request as it is where the key is in the path: there it opens what it may."""
+    """Returns the scope with the key moved into the path, so that the key's own rights apply."""
     path = path_of_key(key)
     raw = scope.get("raw_path")
     return {
@@ -180,7 +183,7 @@ def path_of_key(key: str) -> str:
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
-    """Returns a header's values; Starlette's own way would convert all headers at each lookup."""
+    """Returns a header's values. Starlette's own lookup would convert all headers each time."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
@@ -198,17 +201,19 @@ def _is_loopback(name: str) -> bool:
 
 
 def needs_no_token(path: str) -> bool:
-    """Returns whether everyone may call the path, or it has keys of its own."""
+    """Returns whether the path needs no token: it is open to everyone, or has keys of its own."""
     return path in _NO_TOKEN_PATHS or path.startswith(_NO_TOKEN_PREFIXES)
 
 
 def is_open_to_programs(path: str) -> bool:
-    """Returns whether a program may call it: it reveals nothing, or has keys of its own."""
+    """Returns whether a program may call the path: it reveals nothing, or has keys of its own."""
     return path in ("/healthz", "/") or path.startswith((*_KEYED_PREFIXES, *DISCOVERY_PREFIXES))
 
 
 def given_token(scope: Scope) -> str | None:
-    """The token of a request, in one of the ways in which Google's clients send it."""
+    """Returns the token of a request, in any form in which Google's clients send it; None if there
+    is none.
+    """
     headers = Headers(scope=scope)
     scheme, _, bearer = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and bearer.strip():

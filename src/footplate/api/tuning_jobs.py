@@ -38,7 +38,7 @@ class TuningJobs:
         self._ended: OrderedDict[tuple[JobUid, int], Sequence[Measurement]] = OrderedDict()
 
     def explain(self, job: Job) -> Explanation | None:
-        """Returns why a job waits; for a tuning job why its first waiting trial does."""
+        """Returns why a job waits; for a tuning job, why its first waiting trial does."""
         if job.spec.search is None:
             return self._jobs.explain(job)
         if job.state.terminal:
@@ -50,16 +50,17 @@ class TuningJobs:
         return None
 
     def runs(self, job: Job) -> Mapping[int, Job]:
-        """The jobs that run trials now, by the numbers of these."""
+        """Returns the jobs that run trials now, by the trials' numbers."""
         return {} if job.state.terminal else self._trials.runs(job)
 
     def trials(self, job: Job) -> tuple[TrialRecord, ...]:
         return self._trials.trials(job.uid)
 
     def measurements(self, job: Job, trial: TrialRecord) -> Sequence[Measurement]:
-        """Returns the measurements that a trial is judged by; of a long curve some of them.
+        """Returns the measurements by which a trial is judged; only some of a long curve.
 
-        Ended trials are cached: clients ask every few seconds for all trials, and most have ended.
+        Those of ended trials are cached: clients request all trials every few seconds, and most
+        have ended.
         """
         if job.spec.search is None or trial.start_time is None:
             return ()
@@ -83,5 +84,5 @@ class TuningJobs:
         return evenly(measurements(reports, metrics), MOST_MEASUREMENTS)
 
     def shells(self, call: Call, job: Job | None) -> dict[str, str]:
-        """The addresses of a job's shells as this caller reaches them, by replica."""
+        """Returns the addresses of a job's shells, by replica, for this caller's network."""
         return {} if job is None else web_access_uris(call, self._shells(job))

@@ -20,5 +20,5 @@ def no_shells(_job: Job) -> Mapping[str, str]:
 
 
 def web_access_uris(call: Call, paths: Mapping[str, str]) -> dict[str, str]:
-    """Addresses by which the caller's browser reaches the shells."""
+    """Returns the addresses by which the caller's browser reaches the shells."""
     return {replica: f"{call.server}{path}" for replica, path in paths.items()}

@@ -20,11 +20,11 @@ MOST = 40
 
 
 class _Threads:
-    """Makes threads when there is work for them, ``most`` at once, and keeps them.
+    """A pool of at most ``most`` threads, created when work arrives, and kept.
 
-    They end with the process, which anyio's keep alive: a call may hang as long as a disk of the
-    network is away. An executor of the standard library makes a future for each call, and locks it
-    six times.
+    The threads end with the process, while anyio's keep it alive: a call may hang as long as a
+    network disk is unavailable. An executor of the standard library creates a future for each call,
+    and locks it six times.
     """
 
     def __init__(self, most: int) -> None:
@@ -36,7 +36,7 @@ class _Threads:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
     def submit(self, call: Callable[[], None]) -> None:
-        """``call`` raises nothing. Raises RuntimeError: there can be no more threads now."""
+        """Queues ``call``, which must raise nothing. Raises RuntimeError without a thread."""
         with self._lock:
             if self._spare <= 0 and self._made < self._most:
                 Thread(target=self._serve, name=f"request_{self._made}", daemon=True).start()
@@ -56,7 +56,7 @@ _THREADS = _Threads(MOST)
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Returns or raises what ``work`` does in a thread. A cancelled caller still waits for it."""
+    """Returns or raises the outcome of ``work`` in a thread. A cancelled caller waits, too."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = copy_context()

@@ -33,7 +33,7 @@ _MOST_WAITING = 20
 
 
 class WrongTokens:
-    """Writes the first of each address at once, and how many followed at the end of a minute."""
+    """Records wrong tokens: each address's first at once, and a count of others a minute later."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class WrongTokens:
         self._shares = Shares(_MOST_CALLERS)
 
     async def guard(self, scope: Scope, check: Callable[[], str | None]) -> str | None:
-        """Returns what ``check`` returns: None means that the token is wrong.
+        """Returns the result of ``check``, where None means that the token is wrong.
 
-        Raises ResourceExhausted: too many requests of this caller already wait for their checks.
+        Raises ResourceExhausted if too many calls of this caller already wait for their checks.
         """
         caller = find_caller(scope)
         if self._shares.count(caller) >= _MOST_WAITING:

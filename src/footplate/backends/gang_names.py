@@ -15,8 +15,8 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 def check_gang(request: AttemptStart) -> None:
-    """Raises:
-    FailedPrecondition: it has no replicas, two of one name, or a name for no directory.
+    """Raises FailedPrecondition unless the gang has replicas with distinct names that can name a
+    directory.
     """
     replicas = [ticket.replica for ticket in request.tickets]
     wrong = [name for name in (request.attempt_id, *replicas) if not NAME.fullmatch(name)]

@@ -34,11 +34,11 @@ _RESOURCE = re.compile(r"[A-Za-z0-9._:-]+=[0-9]+(?:\.[0-9]+)?")
 
 @dataclass(frozen=True)
 class RegionBinding:
-    """The part of an engine that one region is. A field of None means the engine's own default.
+    """A region's part of an engine. A field of None means the engine's own default.
 
-    ``machines`` holds what finds such a machine by machine type, or ``*`` for all others: options
-    of Slurm (``--constraint=c8``), labels of nodes of Kubernetes (``pool=large``), resources of Ray
-    (``pool_large=1``). ``accelerators`` is what the engine calls them (``gpu:t4``).
+    ``machines`` tells how to request a machine, by machine type or ``*`` for all others: options of
+    Slurm (``--constraint=c8``), labels of Kubernetes nodes (``pool=large``), or resources of Ray
+    (``pool_large=1``). ``accelerators`` has the engine's names for them (``gpu:t4``).
     """
 
     name: str
@@ -86,13 +86,13 @@ class RegionBinding:
 
     @property
     def engine_socket(self) -> str:
-        """The path of the engine's socket on the nodes; '' for the usual ones."""
+        """Returns the path of the engine's socket on the nodes; '' for the usual ones."""
         return self.containers if isinstance(self.containers, str) else ""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
-        """Returns the engine's options for a machine type; None: it stands for nothing there.
+        """Returns the engine's options for a machine type; None if the region doesn't offer it.
 
-        Without any mapping all machine types do, by their vCPUs and memory alone.
+        Without any mapping it offers all machine types, by their vCPUs and memory alone.
         """
         if not self.machines:
             return ()
@@ -100,11 +100,10 @@ class RegionBinding:
 
 
 def read_region_bindings(value: object) -> tuple[RegionBinding, ...]:
-    """Tables such as ``{name = "europe-west4", backend = "slurm", partition = "gpu"}``.
+    """Reads tables such as ``{name = "europe-west4", backend = "slurm", partition = "gpu"}``.
 
-    What the names mean is checked where the catalogue is known.
-
-    Raises InvalidArgument with all that is wrong, TypeError.
+    Doesn't check names against the catalogue, which isn't known here. Raises InvalidArgument, with
+    all faults, or TypeError.
     """
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TypeError("[[regions]] tables in the file")
@@ -174,7 +173,7 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
 
 
 def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yields what is wrong between keys that are right by themselves."""
+    """Yields the conflicts between keys that are each valid."""
     if table["backend"] == SLURM:
         machines = _make(table).machines
         yield from rest_settings.check_together(f"regions[{index}]", table, machines)
@@ -189,7 +188,7 @@ def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
 
 
 def _is_name(value: object) -> bool:
-    """Returns whether it can stand in an option as it is, in one word."""
+    """Returns whether the value can be used in an option as it is: one printable word."""
     return isinstance(value, str) and value.isprintable() and len(value.split()) == 1
 
 

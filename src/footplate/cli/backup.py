@@ -99,7 +99,7 @@ def _document(made: Made, settings: Settings) -> dict[str, object]:
 
 
 def _warn(made: Made, settings: Settings) -> None:
-    """Warns the user of the data that the backup doesn't hold."""
+    """Prints a warning about the data that the backup doesn't contain."""
     if settings.database_url is not None:
         report(
             "The jobs are in PostgreSQL, so this backup doesn't contain them: back up the "

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def catalogue(session: Session) -> JsonObject:
-    """The server's catalogue; without a server that of the settings, with a note on stderr.
+    """Returns the server's catalogue.
+
+    Without a server it returns that of the settings, with a note on stderr.
 
     Raises:
         Unavailable: the server that --url names doesn't answer.
@@ -49,13 +51,13 @@ def _of_settings(session: Session) -> JsonObject:
 
 
 def entries(document: JsonObject, kind: str) -> list[Resource]:
-    """Returns the entries of one kind, such as machineTypes."""
+    """Returns the catalogue's entries of one kind, such as machineTypes."""
     found = document.get(kind)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def known_name(document: JsonObject, kind: str, given: str) -> str:
-    """Raises InvalidArgument: the catalogue has no such entry."""
+    """Returns ``given`` if the catalogue has such an entry. Raises InvalidArgument if it hasn't."""
     names = [str(entry["name"]) for entry in entries(document, kind)]
     if given not in names:
         hint = nearest(given, names, kind)
@@ -64,7 +66,9 @@ def known_name(document: JsonObject, kind: str, given: str) -> str:
 
 
 def accelerator_name(document: JsonObject, given: str) -> str:
-    """``nvidia-tesla-t4`` and ``NVIDIA_TESLA_T4`` alike. Raises InvalidArgument."""
+    """Returns the accelerator that ``given`` spells, as ``nvidia-tesla-t4``. Raises
+    InvalidArgument.
+    """
     return known_name(document, "accelerators", enum_name(given))
 
 
@@ -74,12 +78,12 @@ def show(
     columns: Mapping[str, str],
     row: Callable[[Resource], Resource],
 ) -> None:
-    """Shows the cells of ``row`` in a table, and the resources themselves in other formats."""
+    """Prints the cells of ``row`` in a table, and in other formats the resources themselves."""
     show_list(listing.of(resources), listing, columns, row=row, fold=True)
 
 
 def texts(value: object) -> list[str]:
-    """The items of a list, or the keys of an object."""
+    """Returns the items of a list, or the keys of an object, as text."""
     return [str(item) for item in value] if isinstance(value, list | dict) else []
 
 
@@ -152,7 +156,7 @@ def _machine_row(machine: Resource, only: str | None) -> Resource:
 
 
 def _accelerators(machine: Resource) -> dict[str, str]:
-    """Valid counts by accelerator, as text; what is included comes with a plus."""
+    """Returns the valid counts of each accelerator, as text; included accelerators have a plus."""
     taken, included = machine.get("accelerators"), machine.get("included")
     counts: dict[str, list[str]] = {}
     if isinstance(taken, dict):
@@ -252,7 +256,7 @@ def _region_row(region: Resource, wanted: set[str]) -> Resource:
 
 
 def _zones(region: Resource, wanted: set[str]) -> list[str]:
-    """Returns the zones that have all that is wanted."""
+    """Returns the zones of the region that have all wanted accelerators."""
     zones = region.get("zones")
     found = zones.items() if isinstance(zones, dict) else ()
     return [zone for zone, accelerators in found if wanted <= set(texts(accelerators))]
@@ -289,7 +293,7 @@ def _tier_row(tier: Resource) -> Resource:
 
 
 def _machines(machine: object) -> str:
-    """``4 x n1-highcpu-8``, ``n1-standard-8 + 1 NVIDIA_TESLA_K80``."""
+    """Returns text such as ``4 x n1-highcpu-8`` or ``n1-standard-8 + 1 NVIDIA_TESLA_K80``."""
     if not isinstance(machine, dict):
         return ""
     text = str(machine["machineType"])

@@ -82,7 +82,7 @@ _DERIVED = frozenset({("accelerators", "regions"), ("regions", "accelerators")})
 
 
 def changes(before: JsonObject, after: JsonObject) -> list[Resource]:
-    """Returns the entries that differ between two documents, and how: added, changed, removed."""
+    """Returns the entries that differ between two documents, and how: added, changed or removed."""
     return [change for kind in _KINDS for change in _of_kind(kind, before, after)]
 
 
@@ -108,7 +108,7 @@ def _differences(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
 
 
 def _flat(kind: str, entry: Resource) -> dict[str, str]:
-    """The values by their paths, as text: the name, and whose it is, aren't among them."""
+    """Returns the entry's values by their paths, as text, without its name and ``own``."""
     found: dict[str, str] = {}
     for key, value in entry.items():
         if key not in ("name", "own") and (kind, key) not in _DERIVED:

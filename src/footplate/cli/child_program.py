@@ -20,11 +20,11 @@ _PR_SET_PDEATHSIG = 1
 
 
 def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Waits for the program; returns its exit code, or minus the signal that ended it.
+    """Runs the program to its end; returns its exit code, or minus the signal that ended it.
 
-    Signals that are sent to this process reach the program; those of the terminal reach both, and
-    only the program obeys. Were this process killed, the program would be, too. Raises OSError:
-    it can't be started.
+    Signals to this process are passed to the program. Signals of the terminal reach both, and only
+    the program handles them. If this process is killed, so is the program. Raises OSError if the
+    program can't be started.
     """
     from ctypes import CDLL  # nothing else needs it
 

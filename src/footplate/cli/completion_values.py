@@ -41,7 +41,7 @@ _QUOTED = frozenset(" ,~'\"")
 def _completion(
     find: Callable[[Service, click.Context, str], Offered],
 ) -> Complete:
-    """``find``: what there is, of which only that is offered which begins as the word does."""
+    """Returns a completion that offers the results of ``find`` that begin with the word."""
 
     def complete(
         ctx: click.Context, _parameter: click.Parameter, incomplete: str
@@ -61,7 +61,7 @@ def _begun(found: Offered, incomplete: str) -> list[CompletionItem]:
 
 
 def _session(ctx: click.Context) -> Session:
-    """The session from the command line so far and the environment."""
+    """Returns a session from the environment and the command line so far."""
     given = ctx.params
     named = (os.environ.get(name) for name in PROJECT_VARIABLES)
     project = given.get("project") or next(filter(None, named), DEFAULT_PROJECT)
@@ -70,7 +70,7 @@ def _session(ctx: click.Context) -> Session:
 
 
 def _name(ctx: click.Context, text: str) -> JobName:
-    """The job that ``text`` names for the command's group."""
+    """Returns the name of the job that ``text`` stands for in the command's group."""
     session, region = _session(ctx), ctx.params.get("region") or DEFAULT_REGION
     group = ctx.parent.info_name if ctx.parent else ""
     kind = next((k for k in KINDS.values() if k.group.endswith(f" {group}")), TRAINING)
@@ -79,7 +79,10 @@ def _name(ctx: click.Context, text: str) -> JobName:
 
 
 def _job(ctx: click.Context) -> JobName:
-    """Returns the job of the line; click leaves it among the rest if an option lacks its value."""
+    """Returns the job on the command line.
+
+    After an option without a value, click leaves the job among the remaining arguments.
+    """
     return _name(ctx, str(ctx.params.get("job") or next(iter(ctx.args), "")))
 
 
@@ -90,7 +93,7 @@ def _jobs(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
 
 
 def _every_job(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
-    """Jobs of all kinds, where the line says."""
+    """Yields jobs of all kinds in the project and region of the command line."""
     place = {name: str(ctx.params.get(name) or "") for name in ("project", "region")}
     for job in service.every_job.list(place):
         text = " ".join(str(job.get(name) or "") for name in ("state", "project", "displayName"))
@@ -98,7 +101,7 @@ def _every_job(service: Service, ctx: click.Context, _incomplete: str) -> Offere
 
 
 def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
-    """Jobs that tune, of the API that the command speaks."""
+    """Yields the tuning jobs of the API that the command uses."""
     for job in service.jobs_beside(_name(ctx, "any")):
         given = job.resource.get("trainingInput")
         tunes = isinstance(given, dict) and "hyperparameters" in given
@@ -107,7 +110,7 @@ def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered
 
 
 def _trial_fields(service: Service, ctx: click.Context, incomplete: str) -> Offered:
-    """Completes the last field of a list; leaves out fields that would need quotes."""
+    """Completes the last field of a list, without fields that would need quotes."""
     before, comma, last = incomplete.rpartition(",")
     descending = "~" if last.startswith("~") else ""
     for field in fields(service.trials(_job(ctx))):
@@ -134,7 +137,7 @@ def _machine_types(service: Service, _ctx: click.Context, _incomplete: str) -> O
 
 
 def _accelerators(service: Service, _ctx: click.Context, incomplete: str) -> Offered:
-    """Completes accelerators in the spelling begun: gcloud's is ``nvidia-tesla-t4``."""
+    """Completes accelerators in the spelling that was begun; gcloud's is ``nvidia-tesla-t4``."""
     for name, text in _catalogue(service, "accelerators"):
         yield (name if incomplete[:1].isupper() else name.lower().replace("_", "-")), text
 
@@ -147,14 +150,14 @@ def _catalogue(service: Service, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _projects(service: Service, _ctx: click.Context, _incomplete: str) -> Offered:
-    """Completes projects with quotas, and the default one; the service lists no others."""
+    """Completes projects: those with quotas, and the default one. The service lists no others."""
     known = {quota.project for quota in service.quotas.list()} - {"*"}
     for project in sorted({*known, DEFAULT_PROJECT}):
         yield project, ""
 
 
 def _places(service: Service, ctx: click.Context, incomplete: str) -> Offered:
-    """Buckets; behind one, what lies in it, a level at a time."""
+    """Completes buckets and, after a bucket's name, its content, one level at a time."""
     session = _session(ctx)
     place = incomplete.removeprefix("gs://")
     bucket, slash, path = place.partition("/")
@@ -172,14 +175,14 @@ def _places(service: Service, ctx: click.Context, incomplete: str) -> Offered:
 def files(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Completes files of this machine: the shell does it."""
+    """Completes files of this machine, which the shell itself finds."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def places_or_files(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Completes places for a word that begins like one, if any match, else files."""
+    """Completes places in buckets if any match, or else files."""
     if incomplete and incomplete[: len(_PLACE)] == _PLACE[: len(incomplete)]:
         return places(ctx, parameter, incomplete) or files(ctx, parameter, incomplete)
     return files(ctx, parameter, incomplete)
@@ -191,7 +194,7 @@ places = _completion(_places)
 def runtime_versions(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Completes the built-in versions; no service has to run."""
+    """Completes the built-in runtime versions; needs no running service."""
     found = [(v, f"Python {o.runtime.python}") for o in load().offers for v in o.versions]
     return _begun(found, incomplete)
 

@@ -30,7 +30,7 @@ _VERSIONS = frozenset({"runtimeVersion", "pythonVersion", "runtime_version", "py
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads ``runtimeVersion: 1.10`` as it is written: as a number it would become 1.1."""
+    """A YAML loader that reads ``runtimeVersion: 1.10`` as text, since the number would be 1.1."""
 
     def construct_mapping(
         self,
@@ -52,7 +52,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def _fault(error: yaml.YAMLError) -> str:
-    """Returns place and error in one line; PyYAML's own message takes seven."""
+    """Returns place and error in one line; PyYAML's own message has seven."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
     mark = error.problem_mark
@@ -60,7 +60,7 @@ def _fault(error: yaml.YAMLError) -> str:
 
 
 def _is_endless(content: object) -> bool:
-    """Returns whether it has too many values to send, as aliases make of a few lines."""
+    """Returns whether there are too many values to send; a few lines with aliases suffice."""
     left = [content]
     for _ in range(_MOST_VALUES):
         if not left:
@@ -74,11 +74,12 @@ def _is_endless(content: object) -> bool:
 
 
 def read_config(path: Path, command: str) -> JsonObject:
-    """The object in the file; an empty file is an empty one. ``command`` is to be given it.
+    """Returns the object in the file, {} for an empty file; ``command`` is the command that reads
+    it.
 
     Raises:
-        InvalidArgument: there is no such file, or no such object in it; says where. Or it is one
-            for another command.
+        InvalidArgument: the file doesn't exist, has no object (the message says where), or is for
+            another command.
     """
     content = _read_file(path)
     for field, other in _RECOGNISED_KEYS.items():
@@ -117,9 +118,10 @@ def _read_file(path: Path) -> JsonObject:
 
 
 def as_message(model: type[JsonModel], content: JsonObject) -> JsonObject:
-    """Gives known fields their lowerCamelCase names, and makes lists of lone values where needed.
+    """Returns the content with lowerCamelCase names for known fields, and single values as lists
+    where needed.
 
-    A field that is given in both spellings stays as it is: the service says what is wrong.
+    A field given in both spellings stays as it is: the service reports the fault.
     """
     kinds = {name: field.annotation for name, field in model.model_fields.items()}
     snake = {to_camel(name): name for name in kinds}

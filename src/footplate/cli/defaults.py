@@ -23,10 +23,10 @@ _NAME = re.compile(r"[a-z][-a-z0-9]*")
 
 
 def default_region(environ: Mapping[str, str], section: str, fallback: str) -> str:
-    """The region where neither a flag nor a file names one.
+    """Returns the region to use if neither an option nor a file names one.
 
-    ``section`` is ``ai_platform`` or ``ai``. First come the variables of that section and of
-    ``compute``, then both in gcloud's active configuration.
+    ``section`` is ``ai_platform`` or ``ai``. The variables of that section and of ``compute`` come
+    first, then both in gcloud's active configuration, then ``fallback``.
     """
     properties = _active_configuration(environ)
     candidates = (
@@ -40,7 +40,7 @@ def default_region(environ: Mapping[str, str], section: str, fallback: str) -> s
 
 
 def _active_configuration(environ: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Returns gcloud's values by section and name; none if no configuration can be read."""
+    """Returns gcloud's values by section and name; none if its configuration can't be read."""
     home = Path(environ.get("CLOUDSDK_CONFIG") or "~/.config/gcloud")
     try:
         home = home.expanduser()

@@ -34,11 +34,12 @@ _PRIVATE = 0o600
 def start_detached(settings: Settings, words: Sequence[str]) -> None:
     """Starts a server and returns when it answers; ``words`` are options of ``footplate up``.
 
-    Its messages go to LOG_NAME in the data directory; those of the start before are kept beside.
+    Its messages go to LOG_NAME in the data directory; the file of the previous start is kept
+    beside.
 
     Raises:
-        Failure: it has ended instead, which says what it printed; or a server runs there already,
-            whose file of messages is left alone.
+        Failure: the server has ended, with its output as the message; or a server runs there
+            already, whose messages are kept.
     """
     _check_alone(settings)
     log = settings.data_dir / LOG_NAME
@@ -81,7 +82,7 @@ def _check_alone(settings: Settings) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], settings: Settings) -> str | None:
-    """Waits until the server answers and returns its URL; None: it has ended."""
+    """Waits until the server answers; returns its URL, or None if it has ended."""
     while process.poll() is None:
         for file in (settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")):
             found = announced(file)

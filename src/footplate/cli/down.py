@@ -74,7 +74,7 @@ def command(session: Session, timeout_s: float, *, yes: bool) -> None:
 
 
 def _ask(session: Session, service: Service) -> None:
-    """Asks the user; raises Failure: others' jobs would end, and no user can confirm that."""
+    """Asks the user; raises Failure if jobs of others would end and no user can confirm."""
     projects = _active(service)
     target = session.target()
     shared = target.token is not None or urlsplit(target.url).hostname not in LOOPBACK
@@ -93,7 +93,7 @@ def _ask(session: Session, service: Service) -> None:
 
 
 def _active(service: Service) -> dict[str, list[str]]:
-    """The ids of the jobs that haven't ended, by project."""
+    """Returns the ids of the jobs that haven't ended, by project."""
     found: dict[str, list[str]] = {}
     with suppress(NotFound):  # an older service doesn't list jobs of all projects
         for job in service.every_job.list({}, condition=_ACTIVE):
@@ -102,7 +102,7 @@ def _active(service: Service) -> dict[str, list[str]]:
 
 
 def _end_others(session: Session, urls: Sequence[str]) -> list[Service]:
-    """Asks the other servers to end when no job is left; ignores those that don't answer."""
+    """Asks the other servers to end once no job is active; ignores those that don't answer."""
     others = [session.connect_to(url) for url in urls]
     for other in others:
         with suppress(Unavailable):

@@ -33,9 +33,9 @@ _COLUMNS = {"VERDICT": "verdict", "GOOGLE_ACCEPTS": "parity.accepted"}
 def finish(
     checked: Checked, layout: Layout, packages: Sequence[PackageCheck] | None = None
 ) -> NoReturn:
-    """Prints the verdict, and exits: with 0 if the job is accepted, with 1 if it is refused.
+    """Prints the verdict and exits, with 0 if the job is accepted and 1 if it is refused.
 
-    ``packages``: what was found where they were checked; those that fail end it with 1, too.
+    ``packages`` has the results of checked packages; a failed one also means 1.
     """
     verdict = checked.verdict
     failing = any(each.error for each in packages or ())
@@ -61,7 +61,7 @@ def _report(verdict: Verdict, *, failing: bool) -> None:
 
 
 def _colour(verdict: Verdict) -> str:
-    """Green only for what would start now."""
+    """Returns the verdict's colour: green only for a job that would start now."""
     if not verdict.accepted:
         return "red"
     waits = verdict.queue is not None and not verdict.queue.starts_now
@@ -69,7 +69,7 @@ def _colour(verdict: Verdict) -> str:
 
 
 def _asked_for_format() -> bool:
-    """People who name no format get the report, and not the default of a submit."""
+    """Returns whether the user chose a format; without one, a dry run prints its report."""
     source = click.get_current_context().get_parameter_source("layout")
     return source is ParameterSource.COMMANDLINE
 
@@ -87,7 +87,7 @@ _PARITY = {
 
 
 def headline(verdict: Verdict, width: int = UNLIMITED) -> str:
-    """The verdict, and its reason where it isn't one field's."""
+    """Returns the verdict, with its reason if that isn't about one field."""
     return _wrap(_headline(verdict), width, "", 0)
 
 
@@ -103,7 +103,7 @@ def _headline(verdict: Verdict) -> str:
 
 
 def report(verdict: Verdict, width: int = UNLIMITED) -> str:
-    """Reports all but the headline; breaks lines longer than ``width``, except in tables."""
+    """Returns the report without the headline, wrapped to ``width`` except in tables."""
     sections = [
         _items("", (f"{v.field}: {v.description}" for v in verdict.violations), width),
         _items("Warnings:", verdict.warnings, width),
@@ -115,7 +115,7 @@ def report(verdict: Verdict, width: int = UNLIMITED) -> str:
 
 
 def report_packages(checks: Sequence[PackageCheck]) -> str:
-    """Reports each package in a line; an error that several share stands once, below them."""
+    """Returns a line for each package; an error that several share follows once, below them."""
     if not checks:
         return "Packages: the job has no packages."
     rows = [(c.package, ", ".join(c.roles), c.runtime, _package_result(c)) for c in checks]
@@ -131,7 +131,7 @@ def _package_result(check: PackageCheck) -> str:
 
 
 def _items(heading: str, items: Iterable[str], width: int) -> str:
-    """Lists items, one to a line, each with a dash."""
+    """Returns the items as a list, each on a line with a dash."""
     lines = [_wrap(item, width, "- ") for item in items]
     return "\n".join([heading, *lines] if heading and lines else lines)
 

@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """Opens closed standard streams: the next file would get their numbers after ``>&-``."""
+    """Opens closed standard streams, as after ``>&-``; the next file would get their numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         os.set_inheritable(number, True)
     os.close(number)

@@ -96,7 +96,10 @@ def command(
 
 
 def led_variables(session: Session, region: str, allowed: tuple[str, ...]) -> dict[str, str]:
-    """Raises Failure: the server has no proxy; a ServiceError: it doesn't answer."""
+    """Returns the variables that lead programs to the server.
+
+    Raises Failure if the server has no proxy, and ServiceError if it doesn't answer.
+    """
     # Imported here: as above.
     from footplate.cli.environment_variables import (
         answers,

@@ -78,7 +78,7 @@ _JAVA_OPTION = re.compile(
 
 @dataclass(frozen=True)
 class ProxyTarget:
-    """``authority`` is the certificate in PEM that clients have to trust."""
+    """The server's proxy. ``authority`` is the certificate in PEM that clients must trust."""
 
     host: str
     port: int
@@ -89,8 +89,9 @@ class ProxyTarget:
 class Files:
     """The files that the variables name.
 
-    ``roots`` is alone in its folder. ``python`` is a folder with PySocks, without which httplib2
-    (``googleapiclient``) bypasses the proxy, and with what rewrites the links of Google's SDK.
+    ``roots`` is the only file in its folder. ``python`` is a folder with the code that rewrites
+    links of Google's SDK and with PySocks, without which httplib2 (``googleapiclient``) bypasses
+    the proxy.
     """
 
     roots: Path = Path()
@@ -101,7 +102,7 @@ class Files:
 
 
 def find_proxy(service: Service) -> ProxyTarget | None:
-    """Returns the proxy; None: the server has none. Raises ServiceError: it doesn't answer."""
+    """Returns the proxy; None if the server has none. Raises ServiceError if it doesn't answer."""
     port = service.health().get("proxyPort")
     if not isinstance(port, int):
         return None
@@ -110,7 +111,7 @@ def find_proxy(service: Service) -> ProxyTarget | None:
 
 
 def answers(proxy: ProxyTarget) -> bool:
-    """Returns whether its port can be reached: only a server's main port may be forwarded here."""
+    """Returns whether the proxy's port can be reached; it may not be forwarded here."""
     try:
         socket.create_connection((proxy.host, proxy.port), _TIMEOUT_S).close()
     except OSError:  # whatever the reason is, it is out of reach
@@ -125,7 +126,7 @@ def write_files(
     allowed: Sequence[str],
     environ: Mapping[str, str],
 ) -> Files:
-    """Writes missing files into the user's cache: a name says what is in the file."""
+    """Writes missing files into the user's cache; their names contain a digest of their content."""
     cache = _cache(environ)
     trusted = proxy.authority + (machine_roots() if allowed else "")
     roots = cache / f"roots-{_digest(trusted)}"
@@ -156,7 +157,10 @@ def make_variables(
     allowed: Sequence[str],
     environ: Mapping[str, str],
 ) -> dict[str, str]:
-    """``allowed``: hosts that programs reach without the proxy."""
+    """Returns the variables that lead a program to the service.
+
+    ``allowed`` are hosts that programs reach without the proxy.
+    """
     own = urlsplit(target.url).hostname or LOOPBACK[0]
     beside = tuple(dict.fromkeys((*LOOPBACK, own, *allowed)))
     before = dict(take_away(environ))
@@ -178,14 +182,14 @@ def make_variables(
 def launch(
     variables: Mapping[str, str], target: Target, environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """The whole environment of a program under ``footplate run``."""
+    """Returns the whole environment of a program under ``footplate run``."""
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
     token = {"FOOTPLATE_TOKEN": target.token} if target.token else {}
     return {**kept, **variables, **token, "FOOTPLATE_URL": target.url}
 
 
 def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns the variables in ``environ`` that hold ours, each with its remaining value."""
+    """Returns the variables of ``environ`` that Footplate changed, with their own values."""
     python = str(_python_folder(environ))
     paths = environ.get("PYTHONPATH", "").split(os.pathsep)
     left = {
@@ -197,9 +201,9 @@ def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def forget(environ: MutableMapping[str, str]) -> None:
-    """Removes what `footplate env` has set from the environment of a server.
+    """Removes the settings of `footplate env` from the environment of a server.
 
-    A server downloads packages, and so do its jobs' builds: the proxy would refuse them.
+    A server downloads packages, and so do its jobs' builds; the proxy would refuse the downloads.
     """
     if str(_python_folder(environ)) in environ.get("PYTHONPATH", "").split(os.pathsep):
         for name, rest in take_away(environ):
@@ -263,7 +267,9 @@ def _gcloud(proxy: ProxyTarget, token: str | None) -> dict[str, str]:
 
 
 def _emulator(target: Target | None) -> dict[str, str]:
-    """Returns variables for gcsfs, which ignores proxies; empty ones where a token is needed."""
+    """Returns variables for gcsfs, which ignores proxies: empty without a target, none if a token
+    is needed.
+    """
     url = "" if target is None else target.url
     names = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
     return {} if target is not None and target.token else dict.fromkeys(names, url)
@@ -276,7 +282,7 @@ def _address(proxy: ProxyTarget, token: str | None) -> str:
 
 
 def _boto_config(proxy: ProxyTarget, project: str, token: str | None, roots: Path) -> str:
-    """Returns gsutil's configuration; the user's own file may hold credentials."""
+    """Returns gsutil's configuration; it replaces the user's own, which may hold credentials."""
     lines = [
         "[Boto]",
         f"proxy = {proxy.host}",
@@ -301,7 +307,7 @@ def _java_options(proxy: ProxyTarget, files: Files, beside: Sequence[str], befor
 
 
 def _node_options() -> str:
-    """Returns options that trust ``SSL_CERT_FILE`` alone, also for clients without the proxy."""
+    """Returns Node's options to trust only ``SSL_CERT_FILE``, with or without the proxy."""
     return f'--use-openssl-ca "--require={_NODE}"'
 
 
@@ -317,7 +323,7 @@ def _digest(text: str) -> str:
 
 
 def _python_folder(environ: Mapping[str, str]) -> Path:
-    """Returns a folder named after its content, as each version of Footplate has its own."""
+    """Returns the folder for Python, named after its content: versions of Footplate differ."""
     return _cache(environ) / f"python-{_digest(SITECUSTOMIZE + _SDK_LINKS.read_text('utf-8'))}"
 
 

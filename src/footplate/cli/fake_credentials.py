@@ -29,7 +29,7 @@ _RSA_OID = bytes.fromhex("06092a864886f70d0101010500")
 
 
 def write_account(path: Path, url: str, project: str, random_bits: Callable[[int], int]) -> None:
-    """Creates the file atomically if it does not exist."""
+    """Creates the account's file, atomically, if it doesn't exist."""
     if not path.exists():
         write_once(path, json.dumps(make_account(url, project, random_bits), indent=2))
 
@@ -45,7 +45,7 @@ def write_once(path: Path, content: str | bytes) -> None:
 
 
 def make_account(url: str, project: str, random_bits: Callable[[int], int]) -> dict[str, str]:
-    """``random_bits`` gives a number of that many random bits."""
+    """Returns a made-up service account. ``random_bits`` returns a random number."""
     email = "footplate@example.invalid"
     return {
         "type": "service_account",
@@ -60,7 +60,7 @@ def make_account(url: str, project: str, random_bits: Callable[[int], int]) -> d
 
 
 def make_private_key(random_bits: Callable[[int], int]) -> str:
-    """A new RSA key as PKCS #8 in PEM."""
+    """Returns a new RSA key as PKCS #8 in PEM."""
     while True:
         p, q = _prime(_BITS // 2, random_bits), _prime(_BITS // 2, random_bits)
         totient = (p - 1) * (q - 1)
@@ -77,7 +77,7 @@ def make_private_key(random_bits: Callable[[int], int]) -> str:
 
 
 def _prime(bits: int, random_bits: Callable[[int], int]) -> int:
-    """Returns a prime with both highest bits set: products of two have twice as many bits."""
+    """Returns a prime with both highest bits set: products of two have twice the bits."""
     while True:
         candidate = random_bits(bits) | (3 << (bits - 2)) | 1
         if all(candidate % small for small in _SMALL_PRIMES) and _is_prime(candidate, random_bits):
@@ -85,7 +85,7 @@ def _prime(bits: int, random_bits: Callable[[int], int]) -> int:
 
 
 def _is_prime(number: int, random_bits: Callable[[int], int]) -> bool:
-    """Miller and Rabin's test."""
+    """Returns whether the number is probably prime, by the test of Miller and Rabin."""
     twos = ((number - 1) & -(number - 1)).bit_length() - 1
     odd = (number - 1) >> twos
     for _ in range(_ROUNDS):

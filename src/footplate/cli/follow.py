@@ -43,9 +43,9 @@ _ENDS = frozenset(state.value for state in State if state.terminal)
 
 
 class FollowOutput:
-    """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere.
+    """Prints on a terminal with colours and a line of progress, and elsewhere in plain lines.
 
-    ``named``: lines begin with the name of the replica that printed them, and its trial's number.
+    ``named``: lines begin with the name of the replica that printed them, and the trial's number.
     """
 
     def __init__(self, *, named: bool = True) -> None:
@@ -66,7 +66,10 @@ class FollowOutput:
         click.secho(disarm(text, moving=True), fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
-        """Progress events are temporary; all others stay. The verdict prints the end."""
+        """Prints an event; on a terminal the next one overwrites a progress event.
+
+        Skips the job's end, which the verdict prints.
+        """
         if event.kind in _ENDS:
             return
         text = disarm(self._narrator.tell(event))
@@ -82,7 +85,7 @@ class FollowOutput:
             click.secho(text, err=True, fg="yellow")
 
     def note(self, text: str, *, passing: bool = False) -> None:
-        """Prints on stderr; on a terminal the next note overwrites a passing one."""
+        """Prints on stderr; on a terminal the next note overwrites a ``passing`` one."""
         self._clear()
         if passing and self._live:
             columns = shutil.get_terminal_size().columns
@@ -117,7 +120,7 @@ Item = LogLine | Event | str | Exception
 
 
 class Follower:
-    """A printer of lines and events: two readers feed one queue, in the order of arrival."""
+    """Prints lines and events of a job; two readers feed one queue, in the order of arrival."""
 
     def __init__(
         self, connect: Callable[[], Service], name: JobName, screen: FollowOutput, replica: str = ""
@@ -136,10 +139,10 @@ class Follower:
         self._looked_in_vain_after = -1
 
     def run(self, *, events: bool = True) -> Job:
-        """Prints until the job has ended; returns the job as it ended.
+        """Prints until the job has ended; returns the ended job.
 
         Raises:
-            ServiceError: the job is gone, or the server stayed away too long.
+            ServiceError: the job was deleted, or the server didn't answer for too long.
         """
         self._with_events = events
         readers = [self._read_lines, *([self._read_events] if events else [])]
@@ -202,10 +205,10 @@ class Follower:
         return service.logs(self._name, cursor=cursor, follow=follow, replica=self._replica)
 
     def _put_events_before_line(self, service: Service) -> None:
-        """Events are printed before the lines that follow them; read now and then only.
+        """Prints events before the lines that follow them, without a request for each line.
 
-        Programs speak once they run: as long as that wasn't told it is looked for at once, though
-        but once after each event, for it may be an earlier attempt that speaks.
+        A line shows that a program runs. Until an event says so too, new events are requested at
+        once, but only once after each event, since the line may be from an earlier attempt.
         """
         for _ in range(POLLS):
             look = not self._running and self._looked_in_vain_after != self._event_number
@@ -216,7 +219,7 @@ class Follower:
         self._looked_in_vain_after = self._event_number
 
     def _put_events(self, service: Service, *, now: bool = False) -> None:
-        """``now``: also where they were looked for just before."""
+        """Queues new events. ``now`` requests them even if they were requested just before."""
         with self._events:
             if not self._with_events or (time.monotonic() < self._events_due and not now):
                 return
@@ -240,7 +243,7 @@ class Follower:
 
 
 def verdict(job: Job) -> str:
-    """Returns a sentence on the state of a job, with the cause if there is one."""
+    """Returns a sentence on the state of a job, with the cause if it has one."""
     cause = f": {disarm(job.error_message)}" if job.error_message else ""
     identity = job.name.job_id
     match job.state:
@@ -256,9 +259,9 @@ def verdict(job: Job) -> str:
 
 
 def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
-    """The verdict, and the end of the process: 0 if the job succeeded, 1 otherwise.
+    """Prints the verdict and ends the process: 0 if the job succeeded, 1 otherwise.
 
-    ``interrupted``: its end was asked for by Ctrl-C; then it is 130.
+    With ``interrupted``, if the user ended it by Ctrl-C, the exit code is 130.
     """
     succeeded = job.state is State.SUCCEEDED
     click.secho(verdict(job), err=True, fg="green" if succeeded else "red")

@@ -43,9 +43,9 @@ _SWITCHES = frozenset(
 
 
 def with_wide_flags(command: click.Command) -> click.Command:
-    """``command`` takes those as well that it hasn't got.
+    """Adds the wide flags that ``command`` lacks, and returns it.
 
-    They stand in no help text of a command: there they would outnumber its own.
+    The help texts of commands leave them out, since they would outnumber a command's own options.
     """
     known = {name for parameter in command.params for name in parameter.opts}
     command.params += [option for option in _options() if known.isdisjoint(option.opts)]
@@ -116,7 +116,7 @@ def _variable(name: str, value: str) -> Iterator[None]:
 
 
 def pushed_down(args: list[str]) -> list[str]:
-    """The arguments of a group with the wide flags before its command moved behind it."""
+    """Returns a group's arguments with the wide flags before its command moved behind it."""
     taken = 0
     while taken < len(args) and (width := _width(args[taken])):
         taken += width
@@ -126,7 +126,7 @@ def pushed_down(args: list[str]) -> list[str]:
 
 
 def _width(word: str) -> int:
-    """Returns how many words the global flag that begins here takes; 0: it is no such flag."""
+    """Returns how many words the wide flag that begins here takes; 0 if none begins here."""
     name, equals, _ = word.partition("=")
     if name in _VALUED:
         return 1 if equals else 2
@@ -138,10 +138,10 @@ _PACKAGE = "footplate.cli"
 
 @dataclass(frozen=True)
 class Entry:
-    """A command of a group: its name, the command, and its line in the help of the group.
+    """A command of a group: its name, the command, and its line in the group's help.
 
-    ``command``: itself, or the module that has it as ``command``. The module is one of this
-    package, by its name in it, so that the contracts on imports hold for it, too.
+    ``command`` is the command, or the name of a module of this package that has it as ``command``;
+    the import contracts then hold for it, too.
     """
 
     name: str
@@ -156,7 +156,7 @@ class Entry:
 
 
 class Group(click.Group):
-    """Knows its commands by their entries; a group's help imports none of them."""
+    """A group that knows its commands by their entries; its help imports none of them."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class Group(click.Group):
         self.aliases = aliases or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """gcloud's wide flags may stand before the command."""
+        """Parses arguments in which gcloud's wide flags may stand before the command."""
         return super().parse_args(ctx, pushed_down(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -187,7 +187,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """``help`` is the same as ``--help``, as with gcloud. Unknown commands get a hint."""
+        """Resolves a command; ``help`` means ``--help``. Unknown commands get a hint."""
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
             if args[0] == "help":
                 return self._resolve_help(ctx, args[1:])
@@ -211,7 +211,7 @@ class Group(click.Group):
 
 
 class Failure(click.ClickException):
-    """An error that was already printed; the process exits with 1."""
+    """An error that ends the process with exit code 1."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -225,7 +225,7 @@ class Failure(click.ClickException):
 
 
 class Root(Group):
-    """Prints domain errors as messages, and disables colours where they are not wanted."""
+    """The root group: prints domain errors as messages; disables unwanted colours."""
 
     def make_context(
         self,
@@ -234,7 +234,7 @@ class Root(Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """``--help`` and ``--version`` print already here. All commands take ``-h`` from here."""
+        """Creates the context, with ``-h`` for all commands; may print help or version."""
         extra.setdefault("help_option_names", HELP_NAMES)
         with _reporting_os_errors():
             return super().make_context(info_name, args, parent, **extra)
@@ -270,7 +270,7 @@ def _reporting_os_errors() -> Iterator[None]:
 
 
 def _let_output_go() -> None:
-    """Drops output that couldn't be written; Python's retry at exit would raise another error."""
+    """Drops unwritten output; Python would retry at exit, and raise another error."""
     try:
         sys.stdout.flush()
     except OSError:  # who reads it is gone
@@ -285,7 +285,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def _explained(error: ServiceError) -> str:
-    """Returns the message; several violations are a line each."""
+    """Returns the message; several violations have a line each."""
     if len(error.violations) < 2:
         return error.message
     lines = (f"- {wrong.field}: {wrong.description}" for wrong in error.violations)

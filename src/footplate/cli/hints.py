@@ -29,7 +29,7 @@ _MOST = 3
 
 
 def way_out(error: ServiceError, ctx: click.Context) -> str:
-    """Lines to add to ``error`` if the job of the command line was not found."""
+    """Returns lines to add to ``error`` if the job of the command line was not found."""
     looked_for = ctx.meta.get(LOOKED_FOR)
     if looked_for is None or not isinstance(error, NotFound):
         return ""
@@ -69,7 +69,7 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
 
 
 def _elsewhere(session: Session, name: JobName) -> list[str]:
-    """The names of some jobs of this id, whatever their kind, project and region."""
+    """Returns the names of some jobs with this id, whatever their kind, project and region."""
     condition = f'jobId="{name.job_id}"'
     with session.connect(timeout_s=_TIMEOUT_S) as service:
         found = islice(service.every_job.list({}, condition=condition), _MOST)
@@ -116,7 +116,7 @@ UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
 
 
 def hint(group: click.Group, ctx: click.Context, word: str) -> str:
-    """A sentence, with a space before it; or nothing."""
+    """Returns a sentence about an unknown command, with a space before it; or ''."""
     absent = UNSUPPORTED_COMMANDS.get(group.name or "", {}).get(word)
     if absent is not None:
         return f" {absent[0].upper()}{absent[1:]}."

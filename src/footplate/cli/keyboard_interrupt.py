@@ -16,14 +16,14 @@ _KEY = "footplate.interruption"
 
 
 def at_interrupt(text: str) -> None:
-    """Sets the message for Ctrl-C."""
+    """Sets the message that Ctrl-C prints."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None:
         ctx.meta[_KEY] = text
 
 
 def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
-    """``commands``: by verb."""
+    """Returns the message for Ctrl-C while the job runs on. ``commands`` are by verb."""
     return (
         f"Interrupted; job {job_id} continues.\n"
         f"  follow it: {commands['stream-logs']}\n"
@@ -32,5 +32,5 @@ def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
 
 
 def describe_interrupt(ctx: click.Context) -> str:
-    """Prints the message on its own line, after the terminal's ``^C``."""
+    """Returns the message for Ctrl-C, on a line after the terminal's ``^C``."""
     return f"\n{ctx.meta.get(_KEY, 'Interrupted.')}"

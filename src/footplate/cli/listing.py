@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Listing:
-    """The order in which resources are shown, how many at most (None: all), and the format."""
+    """How to list resources: their order, how many at most (None: all), and the format."""
 
     layout: Layout = TABLE
     orders: tuple[str, ...] = ()
@@ -36,13 +36,15 @@ class Listing:
     uri: bool = False
 
     def of(self, resources: Iterable[Resource]) -> list[Resource]:
-        """Sorts and then cuts off, as gcloud does. Without an order ``limit`` ends the reading."""
+        """Returns resources sorted and then limited, as gcloud does. Without an order it reads only
+        ``limit``.
+        """
         if self.orders:
             resources = self._sorted(list(resources))
         return list(islice(resources, self.limit))
 
     def _sorted(self, found: list[Resource]) -> list[Resource]:
-        """Resources without the field come last. Warns about a field that no resource has."""
+        """Sorts resources, those without the field last. Warns if no resource has the field."""
         for order in reversed(self.orders):
             path = order.removeprefix("~")
             there = [r for r in found if read(r, path) is not None]
@@ -57,7 +59,7 @@ class Listing:
 
 
 def _rank(value: JsonValue) -> tuple[int, float, str]:
-    """Numbers by size, whether they are written as texts or not, before texts."""
+    """Returns a sort key: numbers, also in text, by size, and other texts after them."""
     try:
         return 0, float(text_of(value)), ""
     except ValueError:
@@ -65,7 +67,7 @@ def _rank(value: JsonValue) -> tuple[int, float, str]:
 
 
 def list_options(function: Callable[P, R]) -> Callable[P, R]:
-    """gcloud's, handed over as one Listing."""
+    """Adds gcloud's options for lists, and passes them as one Listing."""
 
     @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N.")
     @click.option(
@@ -120,7 +122,7 @@ def show_list(
     row: Callable[[Resource], Resource] | None = None,
     fold: bool = False,
 ) -> None:
-    """Prints what ``listing`` has kept; ``row`` makes the cells of the command's own table."""
+    """Prints the resources; ``row`` makes the cells of the command's own table."""
     layout = listing.layout
     if not found:
         show_none(listing)
@@ -130,7 +132,7 @@ def show_list(
 
 
 def show_none(listing: Listing, where: str = "") -> None:
-    """Prints an empty list for JSON, and a message for people."""
+    """Prints an empty list for JSON, and a message on stderr."""
     if listing.layout.kind == "json":
         click.echo("[]")
     click.echo(f"Listed 0 items{where}.", err=True)

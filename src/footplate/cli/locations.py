@@ -23,7 +23,7 @@ _COLUMNS = {
 
 
 def _row(location: Resource) -> Resource:
-    """A location with what it can do in columns of its own."""
+    """Returns a location's row, with its capabilities in columns of their own."""
     found = location.get("capabilities")
     capabilities = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
     accelerators = [c.get("availableAccelerators") for c in capabilities]

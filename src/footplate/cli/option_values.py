@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"\^([^^]+)\^", re.DOTALL)
 
 
 class ListValue(click.ParamType[list[str]]):
-    """``a,b,c``, or ``^;^a;b,c`` where a value has a comma."""
+    """A parameter that is a list: ``a,b,c``, or ``^;^a;b,c`` if a value has a comma."""
 
     name = "list"
 
@@ -34,7 +34,7 @@ class ListValue(click.ParamType[list[str]]):
 
 
 class DictValue(click.ParamType[dict[str, str]]):
-    """``key=value,key=value``; ``keys`` are those allowed, if not all are."""
+    """A parameter ``key=value,key=value``. ``keys`` are the allowed ones; empty allows all."""
 
     name = "dictionary"
 
@@ -65,9 +65,9 @@ class DictValue(click.ParamType[dict[str, str]]):
 
 
 class RepeatableOption(click.Option):
-    """A list or dictionary that may be given several times: they add up, as gcloud's do.
+    """An option with a list or dictionary; repeated ones are joined, as in gcloud.
 
-    ``default`` is its value where it isn't given.
+    ``default`` is its value if it isn't given.
     """
 
     def __init__(self, *names: Any, default: object = None, **settings: Any) -> None:  # click's
@@ -96,14 +96,14 @@ def split_list(text: str) -> list[str]:
 
 
 def enum_name(text: str) -> str:
-    """``nvidia-tesla-t4`` and ``NVIDIA_TESLA_T4`` alike."""
+    """Returns the API's spelling of an enum: ``NVIDIA_TESLA_T4`` for ``nvidia-tesla-t4``."""
     return text.upper().replace("-", "_")
 
 
 class UserArgsCommand(click.Command):
-    """All that follows a bare ``--`` goes to the parameter ``user_args``, untouched, in order.
+    """A command that passes all words after a bare ``--`` unchanged, as ``user_args``.
 
-    None: there was no ``--``.
+    Without ``--``, ``user_args`` is None.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -123,7 +123,7 @@ class UserArgsCommand(click.Command):
         return rest
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """None where a word after ``--`` is completed: ``--region`` there is the program's."""
+        """Returns the parameters; none when completing the program's own, after ``--``."""
         return [] if ctx.params.get("user_args") is not None else super().get_params(ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -143,7 +143,7 @@ R = TypeVar("R")
 def gathered(
     name: str, kind: type[DataclassInstance]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Passes the options that are fields of ``kind`` as one of it, the argument ``name``."""
+    """Returns a decorator that passes options as one ``kind``, in the argument ``name``."""
     parts = [field.name for field in fields(kind)]
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -160,7 +160,7 @@ def gathered(
 def offered(
     what: str,
 ) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """``what``: a key of its COMPLETIONS."""
+    """Returns a completion; ``what`` is its key in COMPLETIONS."""
 
     def complete(
         ctx: click.Context, parameter: click.Parameter, incomplete: str
@@ -180,7 +180,7 @@ _SIZE_TEXT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([kmgt]?b)", re.IGNORECASE)
 
 
 class Duration(click.ParamType[float]):
-    """``30d`` in seconds."""
+    """A parameter that is a duration such as ``30d``; its value is in seconds."""
 
     name = "duration"
 
@@ -194,7 +194,7 @@ class Duration(click.ParamType[float]):
 
 
 class Size(click.ParamType[int]):
-    """``20GB`` in bytes."""
+    """A parameter that is a size such as ``20GB``; its value is in bytes."""
 
     name = "size"
 
@@ -217,7 +217,7 @@ def size(count: int) -> str:
 
 
 def ago(seconds: float) -> str:
-    """Formats how long ago something was, in the largest unit of which there are two."""
+    """Returns text such as ``2 hours ago``, in the largest unit with at least two."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {unit} ago"

@@ -39,7 +39,7 @@ _LOW = re.compile(r"_([a-z0-9])")
 
 @dataclass(frozen=True)
 class Layout:
-    """A parsed ``--format``. ``fields``: the paths that ``csv(...)`` and ``value(...)`` name."""
+    """A parsed ``--format``. ``fields`` are the paths in ``csv(...)`` and ``value(...)``."""
 
     kind: str
     fields: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ YAML = Layout("yaml")
 
 
 def read_format(text: str) -> Layout:
-    """Raises InvalidArgument: says which formats there are."""
+    """Returns the parsed format. Raises InvalidArgument, which names the formats."""
     found = _FORMAT.fullmatch(text)
     kind, given = (found[1], found[2] or "") if found else ("", "")
     fields = tuple(filter(None, map(str.strip, given.split(","))))
@@ -71,7 +71,7 @@ def read_format(text: str) -> Layout:
 
 
 class LayoutValue(click.ParamType[Layout]):
-    """A format."""
+    """A parameter that is an output format."""
 
     name = "format"
 
@@ -87,7 +87,7 @@ class LayoutValue(click.ParamType[Layout]):
 
 
 def format_option(default: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """``--format``, handed over as ``layout``."""
+    """Returns a decorator that adds ``--format`` and passes it as ``layout``."""
     return click.option(
         "--format",
         "layout",
@@ -110,9 +110,9 @@ def render(resource: Resource, layout: Layout, columns: Mapping[str, str]) -> st
 def render_list(
     resources: Iterable[Resource], layout: Layout, columns: Mapping[str, str], *, fold: bool = False
 ) -> str:
-    """Several: a JSON list, YAML documents, or a row each.
+    """Renders resources as a JSON list, as YAML documents, or in a row each.
 
-    ``fold``: the last one of ``columns`` is text, which is broken to fit a terminal.
+    ``fold`` wraps the last of the ``columns``, which is text, to fit the terminal.
     """
     found = list(resources)
     shown = [(_heading(path), path) for path in layout.fields] or list(columns.items())
@@ -157,7 +157,9 @@ def csv_text(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(resource: Resource, path: str) -> str:
-    """The field at a path such as ``jobSpec.workerPoolSpecs.0.replicaCount``; absent: empty."""
+    """Returns the text of the field at a path such as ``jobSpec.workerPoolSpecs.0.replicaCount``;
+    '' if absent.
+    """
     value = read(resource, path)
     if value is None:
         return ""
@@ -166,10 +168,10 @@ def cell(resource: Resource, path: str) -> str:
 
 
 def read(resource: Resource, path: str) -> JsonValue:
-    """Returns the field at a path such as ``pools[0].machineType``; None where there is none.
+    """Returns the field at a path such as ``pools[0].machineType``; None if there is none.
 
-    A field of a list is that of each item, as in gcloud. A field that has the whole path for its
-    name comes first: metrics may have dots in theirs.
+    A field of a list means that field of each item, as in gcloud. A field whose name is the whole
+    path comes first, since names of metrics may contain dots.
     """
     if (known := _known_name(resource, path)) is not None:
         return resource[known]
@@ -194,18 +196,18 @@ def _step(value: JsonValue, part: str) -> JsonValue:
 
 
 def _known_name(value: Resource, name: str) -> str | None:
-    """The key that ``name`` spells, in camelCase or snake_case; None: there is none."""
+    """Returns the key that ``name`` spells, in camelCase or snake_case; None if there is none."""
     camel = _LOW.sub(lambda found: found[1].upper(), name)
     return next((key for key in (name, camel, _snake_case(name)) if key in value), None)
 
 
 def _snake_case(name: str) -> str:
-    """``job_id`` of ``jobId``."""
+    """Returns a name in snake_case: ``job_id`` for ``jobId``."""
     return _WORD_BOUNDARY.sub("_", name).lower()
 
 
 def _heading(path: str) -> str:
-    """gcloud's of a column of CSV: the last name of its path."""
+    """Returns gcloud's heading for a column of CSV: the last name of its path."""
     names = [part for part in _PARTS.findall(path) if not _INDEX.fullmatch(part)]
     return _snake_case(names[-1]) if names else "value"
 
@@ -213,7 +215,7 @@ def _heading(path: str) -> str:
 def _rows(
     found: Sequence[Resource], columns: Sequence[tuple[str, str]], joint: str
 ) -> list[list[str]]:
-    """The texts of each cell; ``joint`` stands between those of a value with several parts."""
+    """Returns the text of each cell; ``joint`` separates the parts of a value."""
     paths = [path for _, path in columns]
     return [[joint.join(_texts(read(resource, path))) for path in paths] for resource in found]
 
@@ -228,7 +230,7 @@ def _texts(value: JsonValue) -> list[str]:
 
 
 def text_of(value: JsonValue) -> str:
-    """Returns one value as text; a value that has parts as JSON."""
+    """Returns a value as text; one with parts as JSON."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -90,7 +90,7 @@ def create(
 
 
 def _pool(given: dict[str, str]) -> JsonObject:
-    """Raises InvalidArgument: a key is missing, or no number."""
+    """Returns a pool's spec. Raises InvalidArgument if a key is missing, or no number."""
     if "machine-type" not in given:
         raise _wrong("machine-type is missing")
     machine: JsonObject = {"machineType": given["machine-type"]}
@@ -199,7 +199,7 @@ def reboot(session: Session, resource: str, region: str) -> None:
 
 
 def _name(session: Session, text: str, region: str) -> PersistentResourceName:
-    """Returns the name for an id, or for a whole name. Raises NotFound."""
+    """Returns the resource's name from an id or a full name. Raises NotFound."""
     if "/" in text:
         return parse_persistent_resource_name(text)
     return PersistentResourceName(session.project, region, text)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Use it in a ``with`` block; each ``step`` begins a part of the work.
+    """Shows progress in a ``with`` block; each ``step`` begins a part of the work.
 
-    Nothing of it stays on a terminal; elsewhere every step is a line on stderr, unless ``plain``
-    is False: then there is nothing.
+    A terminal keeps nothing of the output. Elsewhere each step is a line on stderr, or nothing
+    unless ``plain``.
     """
 
     def __init__(self, verb: str, steps: int, *, plain: bool = True) -> None:
@@ -103,7 +103,7 @@ def _bar_teller(bar: Bar) -> ProgressOutput:
     from footplate.replica.environment.progress_output import ProgressOutput
 
     class ProgressBarOutput(ProgressOutput):
-        """Counts move the bar, messages stay above it."""
+        """Shows a build's progress: counts move the bar, and messages appear above it."""
 
         def __init__(self) -> None:
             super().__init__(lambda told: bar.print(disarm(str(told["m"])), markup=False))

@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 
 def quota_region_option(default: str = ANY) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Adds ``--region`` without the default region of jobs, which must not limit anybody."""
+    """Adds ``--region`` without the default region of jobs, so that quotas don't limit it."""
     return click.option(
         "--region",
         default=default,
@@ -85,7 +85,7 @@ def _row(resource: ResourceQuota) -> Resource:
 
 
 def _show_in_force(quota: Quota, layout: Layout) -> None:
-    """Prints the limits on stdout; on stderr whose they are, and their effect on running jobs."""
+    """Prints the limits on stdout; on stderr their origin, and the effect on running jobs."""
     if not layout.takes_rows:
         click.echo(render(quota.resource, layout, {}))
         return
@@ -244,7 +244,7 @@ def unset(
 
 
 def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
-    """Prints which limits remain and why; ``asked`` empty: all."""
+    """Prints which limits remain and why, of the resources ``asked`` (empty: all)."""
     here = (quota.project, quota.region, "SETTINGS")
     stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]

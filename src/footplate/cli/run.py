@@ -89,7 +89,7 @@ def command(
 
 
 def _find_newest(session: Session) -> str | None:
-    """Returns when the newest job was created; None: it isn't known."""
+    """Returns the creation time of the newest job; None if it isn't known."""
     try:
         with session.connect(_TIMEOUT_S) as service:
             return service.newest_job_time()
@@ -98,7 +98,7 @@ def _find_newest(session: Session) -> str | None:
 
 
 def _run(words: tuple[str, ...], environment: dict[str, str]) -> int:
-    """The program's exit code, or minus the signal that ended it. Raises OSError."""
+    """Runs the program; returns its exit code, or minus its signal. Raises OSError."""
     if _ON_LINUX:
         # Imported here: what it imports isn't everywhere.
         from footplate.cli.child_program import run_program
@@ -120,7 +120,7 @@ def _end_as(code: int) -> NoReturn:
 
 
 def _report(session: Session, newest: str) -> None:
-    """Shows the jobs that failed since."""
+    """Prints the jobs that have failed since ``newest``."""
     try:
         with session.connect(_TIMEOUT_S) as service:
             failed = service.failed_jobs(newest)
@@ -133,7 +133,7 @@ def _report(session: Session, newest: str) -> None:
 
 
 def _as_script(words: tuple[str, ...]) -> str:
-    """The way out for who forgot the ``python`` before a script."""
+    """Returns a hint for a user who forgot ``python`` before a script; '' otherwise."""
     if not (words[0].endswith(".py") and Path(words[0]).is_file()):
         return ""
     return f"; did you mean: footplate run -- {shlex.join(['python', *words])}"

@@ -40,7 +40,10 @@ def _data_dir_option(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _environments(data_dir: str | None) -> Environments:
-    """Raises InvalidArgument, FailedPrecondition: a setting, or the catalogue file, is wrong."""
+    """Returns the cached environments.
+
+    Raises InvalidArgument, FailedPrecondition if a setting or the catalogue file is wrong.
+    """
     # Imported here: a help text has no use for them.
     import uv
 
@@ -281,7 +284,7 @@ def _notify(found: Sequence[CacheEntry]) -> None:
 
 
 def _name(found: CacheEntry) -> str:
-    """Returns what the entry is for, as far as its record says, and its name in the cache."""
+    """Returns the entry's purpose, as far as recorded, and its name in the cache."""
     record = found.record
     of = f"runtime {record.runtime}" if record.runtime else "an unknown runtime"
     if found.entry.kind == "layers":

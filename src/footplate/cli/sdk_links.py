@@ -21,9 +21,10 @@ _LINK = re.compile(
 
 
 def rewrite(text: str, url: str) -> str:
-    """Returns ``text`` with the pages of jobs here, below ``url``, in place of Google's.
+    """Returns ``text`` with links to this service's pages of jobs, below ``url``, in place of
+    Google's.
 
-    The link doesn't say of which kind the job is; the words before it do.
+    The words before a link say which kind of job it is for; the link itself doesn't.
     """
     return _LINK.sub(lambda found: _page(text[: found.start()], found, url), text)
 
@@ -40,7 +41,11 @@ def _page(before: str, found: re.Match[str], url: str) -> str:
 
 
 class ImportWatcher:
-    """Finds no module; it waits for the import of the SDK, and only then loads ``logging``."""
+    """An import hook that finds no module, but waits for the SDK's import to rewrite its log
+    records.
+
+    It loads ``logging`` only then.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -52,7 +57,7 @@ class ImportWatcher:
 
 
 def rewrite_records(url: str) -> None:
-    """Rewrites from now on what the SDK's loggers log."""
+    """Makes all future log records of the SDK have links to this service."""
     import logging
 
     before = logging.getLogRecordFactory()
@@ -67,7 +72,7 @@ def rewrite_records(url: str) -> None:
 
 
 def run_next(folder: str) -> None:
-    """Runs the ``sitecustomize.py`` that Python would find without the one in ``folder``."""
+    """Runs the ``sitecustomize.py`` that Python would have found without the one in ``folder``."""
     paths = [path for path in sys.path if os.path.abspath(path) != folder]  # noqa: PTH100 - sys.path has texts
     spec = PathFinder.find_spec("sitecustomize", paths)
     if spec is not None and spec.loader is not None:

@@ -46,7 +46,7 @@ class Session:
     flags: str = ""
 
     def target(self) -> Target:
-        """Finds the server anew at each call: one that starts again may have another port.
+        """Finds the server, anew at each call, as a restarted one may have another port.
 
         Raises:
             Unavailable: no server runs there.
@@ -59,7 +59,7 @@ class Session:
         return (os.environ.get("FOOTPLATE_TOKEN") or None) if self.url else self.settings().token
 
     def settings(self) -> Settings:
-        """Loads the settings of the data directory's server, whether it runs or not."""
+        """Returns the settings of the data directory's server, whether it runs or not."""
         # Imported here: a help text has no use for the settings.
         from footplate.settings import load_settings
 
@@ -79,12 +79,12 @@ class Session:
         return Service(url, self._token())
 
     def job(self, kind: Kind[N], text: str, region: str = "") -> N:
-        """The job that ``text`` names: its id, or its whole resource name.
+        """Returns the name of the job that ``text`` stands for: an id, or a full resource name.
 
-        Hints remember it, if it isn't found.
+        Also remembers the name for hints, if the job isn't found.
 
         Raises:
-            InvalidArgument: it is a job of another kind.
+            InvalidArgument: ``text`` names a job of another kind.
         """
         name = kind.name(self.project, region, text) if "/" not in text else _named(kind, text)
         ctx = click.get_current_context(silent=True)
@@ -112,7 +112,7 @@ class Target:
 
 
 def find_server(settings: Settings) -> Target:
-    """The server that leads; where that one was killed, another one that lives."""
+    """Returns the leading server or, if that was killed, another one that runs."""
     files = [settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")]
     found = [server for server in map(announced, files) if server is not None]
     if not found:
@@ -125,7 +125,7 @@ def find_server(settings: Settings) -> Target:
 
 
 def announced(path: Path) -> tuple[str, int] | None:
-    """The address and the process of a registered server."""
+    """Returns the address and the process of a registered server; None if the file isn't valid."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return str(document["url"]), int(document.get("pid") or 0)

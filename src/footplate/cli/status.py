@@ -107,7 +107,7 @@ def _show(document: JsonObject) -> None:
 
 
 def _show_region(region: JsonObject) -> None:
-    """An engine's nodes and queue in one line, then what is wrong with it."""
+    """Prints an engine's nodes and queue in one line, then its problems."""
     facts, problems = region.get("facts"), region.get("problems")
     told = disarm("; ".join(map(str, facts)), plain=True) if isinstance(facts, list) else ""
     click.echo(f"  region   {region['name']} ({region['where']}){': ' if told else ''}{told}")

@@ -20,16 +20,16 @@ _MIDDLE, _BOTTOM = ("├", "┼", "┤"), ("└", "┴", "┘")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """``headings`` may be left out."""
+    """Returns a table as text; ``headings`` may be empty."""
     lines = [headings, *rows] if headings else [*rows]
     widths = _widths(lines)
     return "\n".join(_line(line, widths) for line in lines)
 
 
 def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """A table whose last column, of text, is broken into lines so that it keeps to ``width``.
+    """Returns a table whose last column, of text, is wrapped to keep to ``width``.
 
-    Where the other columns leave too little room, the text follows below its row.
+    If the other columns leave too little room, the text follows below its row.
     """
     return "\n".join(text for lines in folded_rows(headings, rows, width) for text in lines)
 
@@ -37,7 +37,7 @@ def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -
 def folded_rows(
     headings: Sequence[str], rows: Sequence[Sequence[str]], width: int
 ) -> list[list[str]]:
-    """The lines of each row of a folded table; those of its headings come first."""
+    """Returns the lines of each row of a folded table; the headings' come first."""
     lines = [headings, *rows]
     widths = _widths(lines)
     left = sum(widths[:-1]) + _GAP * (len(widths) - 1)
@@ -56,7 +56,7 @@ def total_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 def _folded(
     line: Sequence[str], widths: Sequence[int], left: int | None, width: int
 ) -> Iterator[str]:
-    """``left``: where the last column begins; None: below, a little indented."""
+    """Yields the lines of a row. The last column begins at ``left``, or below if None."""
     *cells, last = line
     indent = _INDENT if left is None else left
     parts = textwrap.wrap(
@@ -83,7 +83,7 @@ def boxed(
     *,
     title: str = "",
 ) -> str:
-    """A table with lines around it and its columns; ``headings`` may be left out."""
+    """Returns a table with lines around it and its columns; ``headings`` may be empty."""
     lines = [headings, *rows] if headings else [*rows]
     widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     drawn = _top(title, widths)
@@ -96,7 +96,7 @@ def boxed(
 
 
 def _top(title: str, widths: list[int]) -> list[str]:
-    """A title that is wider than the table widens the last column."""
+    """Returns the table's upper border. A title wider than the table widens the last column."""
     if not title:
         return [_rule(_TOP, widths)]
     inner = sum(widths) + 3 * len(widths) - 1

@@ -88,7 +88,7 @@ def _find_folder(session: Session, region: str, place: str) -> Path:
 
 
 def _job_logs(session: Session, region: str, place: str) -> str:
-    """The URI of a job's event files. Raises a ServiceError: there is no such job."""
+    """Returns the URI of a job's event files. Raises a ServiceError if there is no such job."""
     located = place.isdecimal() or "/customJobs/" in place
     with session.connect() as service:
         if located:

@@ -20,11 +20,11 @@ BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_TURNS}]")
 
 
 def disarm(text: str, *, moving: bool = False, plain: bool = False) -> str:
-    """``text`` with what would make a terminal act (retitle, clear, paste, turn) written out.
+    """Returns ``text`` with control sequences (retitle, clear, paste, reverse) made visible.
 
-    ``moving``: it may go back within its line, as progress bars do. Else that is written out, too:
-    a name that does so would pass for another one. ``plain``: colours are written out as well. A
-    name with one would hide or dress up all that follows it.
+    ``moving`` allows text that goes back within its line, as progress bars do; elsewhere a name
+    that does so would look like another one. ``plain`` escapes colours too, since a name with
+    colours could hide or change the text after it.
     """
     text = _COMMANDS.sub(_write_out, text)
     text = text if moving else _BACK.sub(_write_out, text)
@@ -32,7 +32,7 @@ def disarm(text: str, *, moving: bool = False, plain: bool = False) -> str:
 
 
 def spell_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
-    """JSON in the characters as they are, but for those that terminals take for commands."""
+    """Returns JSON with all characters unescaped but those that terminals take for commands."""
     text = json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=False)
     return BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -43,7 +43,7 @@ def _write_out(found: re.Match[str]) -> str:
 
 
 def clip(line: str, width: int) -> str:
-    """``line``, or as much of it as fits so many columns, with dots at its end."""
+    """Returns ``line``, cut to ``width`` columns with dots at its end if it is longer."""
     if width_of(line) <= width:
         return line
     room = max(0, width - len(_DOTS))
@@ -52,7 +52,7 @@ def clip(line: str, width: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """Returns how many columns the text takes: a Chinese character two, a combining accent none."""
+    """Returns the text's columns: a Chinese character takes two, a combining accent none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -63,7 +63,7 @@ def _columns(character: str) -> int:
 
 
 def pad(text: str, width: int, side: str = "left") -> str:
-    """``text`` filled up with blanks; it stands left, right, or in the center."""
+    """Returns ``text`` padded with blanks; it is aligned left, right, or in the center."""
     missing = max(0, width - width_of(text))
     if side == "right":
         return " " * missing + text

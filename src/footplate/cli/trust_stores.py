@@ -18,7 +18,7 @@ _SALT = b"Mighty Aphrodite"
 
 
 def machine_roots() -> str:
-    """The authorities that Python's own clients trust on this machine, in PEM."""
+    """Returns the authorities that Python's own clients trust on this machine, in PEM."""
     # Imported here: a server, which names the variables only to take them away, needs none of it.
     import httpx
 
@@ -28,7 +28,7 @@ def machine_roots() -> str:
 
 
 def java_key_store(pem: str) -> bytes:
-    """The certificates as Java's own format (JKS), which all of its versions read."""
+    """Returns the certificates in Java's own format (JKS), which all of its versions read."""
     certificates = [ssl.PEM_cert_to_DER_cert(block) for block in _BLOCK.findall(pem)]
     content = struct.pack(">III", _MAGIC, _VERSION, len(certificates))
     content += b"".join(_entries(certificates))

@@ -34,9 +34,10 @@ _COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
 
 
 def usage_table(replicas: Sequence[ReplicaUsage]) -> str:
-    """A row for each; CPU in percent of one vCPU. Columns of which nothing is known are left out.
+    """Returns a table with a row for each replica; CPU is in percent of one vCPU.
 
-    ``CPU``, ``MEMORY`` and ``GPU`` are as they are now, disks in all.
+    ``CPU``, ``MEMORY`` and ``GPU`` are current values, disks are totals. Columns without any values
+    are left out.
     """
     cells = [[column(usage) for _, column in _COLUMNS] for usage in replicas]
     shown = [i for i in range(len(_COLUMNS)) if any(row[i] != _NONE for row in cells)]
@@ -58,7 +59,7 @@ def _peak(point: Point | None, name: str) -> float | None:
 
 
 def _total(point: Point, name: str) -> float | None:
-    """Returns the total of a rate over its time."""
+    """Returns a rate's total over the point's time."""
     rate = _mean(point, name)
     return None if rate is None else rate * point.seconds
 
@@ -78,7 +79,7 @@ def _bytes(count: float | None) -> str:
 
 
 def _gpu(point: Point) -> str:
-    """Returns, for each GPU, how busy it is and how much of its memory is in use."""
+    """Returns how busy each GPU is, and how much of its memory is in use."""
     columns = []
     for figures in point.gpus.values():
         busy, used = figures.get("percent"), figures.get("memoryBytes")
@@ -89,7 +90,7 @@ def _gpu(point: Point) -> str:
 
 
 def _chart(points: Sequence[Point]) -> str:
-    """Draws means from zero to the highest, or to one vCPU at least, so that idling looks idle."""
+    """Draws means from zero to the highest, but at least one vCPU, so that idling shows."""
     means = [_mean(point, "cpu") or 0.0 for point in points]
     top = max((1.0, *means))
     last = len(_BARS) - 1

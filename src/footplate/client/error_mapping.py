@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NoServer(errors.Unavailable):
-    """The server is missing: nothing listens at the URL."""
+    """There is no server: nothing listens at the URL."""
 
     def __init__(self, url: str) -> None:
         super().__init__(
@@ -36,7 +36,7 @@ class UntrustedCertificate(errors.FailedPrecondition):
 
 
 class ConnectionBroke(errors.Unavailable):
-    """The server was there, and the connection ended in the middle of an answer."""
+    """The connection to the server ended in the middle of an answer."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"the connection to the Footplate server at {url} broke: {reason}")
@@ -81,7 +81,7 @@ _BY_HTTP: dict[int, type[errors.ServiceError]] = {
 
 
 def read_failure(http_status: int, body: bytes, url: str) -> errors.ServiceError:
-    """The error in Google's JSON shape that ``body`` holds, or one that says it isn't that."""
+    """Returns the error in ``body`` in Google's JSON form, or one that says it has none."""
     error = _error_object(body)
     if error is None:
         kind = _BY_HTTP.get(http_status, errors.UnknownError)

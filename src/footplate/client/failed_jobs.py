@@ -24,7 +24,9 @@ _GROUPS = {
 
 @dataclass(frozen=True)
 class FailedJob:
-    """``program`` is the job whose log it is: of a training pipeline the one behind it."""
+    """A failed job. ``program`` is the job that has its log: for a pipeline, the one that runs its
+    program.
+    """
 
     name: str
     program: str
@@ -35,7 +37,7 @@ class FailedJob:
     """Of its page in the console."""
 
     def describe(self, flags: str = "") -> str:
-        """Describes a failed job. ``flags``: those that commands need to find the server."""
+        """Describes a failed job. ``flags`` are those by which commands find the server."""
         _, project, *_, kind, job_id = self.program.split("/")
         ml = kind == "jobs"
         named = [job_id, f"--project={project}"] if ml else [self.program]
@@ -54,14 +56,14 @@ class FailedJob:
 
 
 def newest_job_time(connection: Connection) -> str:
-    """Returns when the newest job was created, by the server's clock; empty: none exists."""
+    """Returns when the newest job was created, by the server's clock; '' if none exists."""
     for job in _list(connection, {"pageSize": "1"}, "jobs"):
         return str(job["createTime"])
     return ""
 
 
 def read_failed_jobs(connection: Connection, after: str = "") -> list[FailedJob]:
-    """The newest MOST_JOBS that failed, of those that were created ``after`` a time."""
+    """Returns the newest MOST_JOBS failed jobs that were created ``after`` a time."""
     parts = ["state=FAILED", *([f'createTime>"{after}"'] if after else [])]
     query = {"filter": " AND ".join(parts), "pageSize": str(MOST_JOBS)}
     return [_read(connection, job) for job in _list(connection, query, "jobs")]

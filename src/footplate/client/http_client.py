@@ -34,9 +34,9 @@ _CERTIFICATE_FAILURE = re.compile(r"certificate verify failed: (.+?)(?: \(_ssl|$
 
 
 def leader(status: int, location: str | None, asked: str) -> str | None:
-    """Returns the leader's URL that a server redirects to; None: it doesn't redirect.
+    """Returns the leader's URL that a server redirects to; None if it doesn't redirect.
 
-    Only the same host is accepted: no other may see our token.
+    Accepts only the same host, since no other may get the token.
     """
     if status != HTTPStatus.TEMPORARY_REDIRECT or not location:
         return None
@@ -45,15 +45,15 @@ def leader(status: int, location: str | None, asked: str) -> str | None:
 
 @cache
 def _trust(*_places: str | None) -> ssl.SSLContext:
-    """Loads the authorities once for all connections: it takes longer than many requests.
+    """Loads the authorities once for all connections, as that takes longer than many requests.
 
-    ``_places``: where the environment has them.
+    ``_places`` are the places that the environment names.
     """
     return httpx.create_ssl_context()
 
 
 class Connection:
-    """Keeps connections to ``url`` open between calls; safe to use from several threads."""
+    """Connections to ``url``, kept open between calls; several threads may use them."""
 
     def __init__(self, url: str, token: str | None = None, timeout_s: float = 60.0) -> None:
         self.url = url.rstrip("/")
@@ -86,7 +86,7 @@ class Connection:
         body: JsonObject | None = None,
         unlimited: bool = False,
     ) -> JsonObject:
-        """``unlimited``: the answer may take any time.
+        """Sends a JSON request; returns the answer's object. ``unlimited`` waits without a timeout.
 
         Raises the service's own error, NoServer or ConnectionBroke.
         """
@@ -103,7 +103,7 @@ class Connection:
         content_type: str = "application/json",
         unlimited: bool = False,
     ) -> JsonObject:
-        """Calls like ``call``, with a body of any kind."""
+        """Sends a request with a body of any kind, and otherwise as ``call`` does."""
         headers = {} if content is None else {"content-type": content_type}
         timeout = _UNLIMITED if unlimited else httpx.USE_CLIENT_DEFAULT
         with self._failures():
@@ -122,9 +122,10 @@ class Connection:
             ) from None
 
     def lines(self, path: str, params: Mapping[str, str]) -> Iterator[JsonObject]:
-        """The JSON objects of an answer, one a line, as they arrive; waits without limit.
+        """Yields the JSON objects of an answer, one per line, as they arrive; waits without a
+        timeout.
 
-        An empty line is a sign of life, and left out.
+        Skips empty lines, which are signs of life.
         """
         stream = self._http.stream("GET", path, params=params, timeout=_UNLIMITED)
         with self._failures(), stream as a:

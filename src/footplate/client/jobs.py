@@ -23,7 +23,7 @@ _TRIES = 5
 
 
 class TrainingJobs:
-    """``/v1/projects/{project}/jobs``."""
+    """The client for ``/v1/projects/{project}/jobs``."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -44,13 +44,13 @@ class TrainingJobs:
             yield TrainingJob.read(project, resource)
 
     def cancel(self, name: TrainingJobName) -> None:
-        """A finished job: nothing happens."""
+        """Cancels a job; does nothing if it has ended."""
         self._connection.call("POST", f"{job_path(name)}:cancel", body={})
 
     def relabel(
         self, name: TrainingJobName, labels: Mapping[str, str], etag: str = ""
     ) -> TrainingJob:
-        """Replaces the labels; with ``etag`` only if the job's is still this one."""
+        """Replaces the labels; with ``etag`` only if the job still has this etag."""
         body: JsonObject = {"labels": dict(labels)}
         mask = "labels"
         if etag:
@@ -69,12 +69,12 @@ class TrainingJobs:
         remove: Collection[str] = (),
         clear: bool = False,
     ) -> TrainingJob:
-        """Removes labels (``remove``, or all), then sets others; keeps what others change
-        meanwhile.
+        """Removes labels (``remove``, or all) and sets others; keeps concurrent changes of other
+        labels.
 
         Raises:
             NotFound: there is no such job.
-            Aborted: others change its labels all the time.
+            Aborted: other clients keep changing the job's labels.
         """
         for _ in range(_TRIES - 1):
             with suppress(Aborted):
@@ -101,9 +101,10 @@ def _labels(resource: Mapping[str, JsonValue], removed: Collection[str]) -> dict
 
 
 class LocatedJobs(Generic[N]):
-    """``/v1/projects/{project}/locations/{location}/customJobs``, or its like.
+    """The client for ``/v1/projects/{project}/locations/{location}/customJobs``, and for similar
+    jobs.
 
-    ``kind`` is of the names of its jobs, which say where they are.
+    ``kind`` is the class of the jobs' names, which contain their location.
     """
 
     def __init__(self, connection: Connection, kind: type[N]) -> None:
@@ -127,7 +128,7 @@ class LocatedJobs(Generic[N]):
             yield LocatedJob.read(self._kind, resource)
 
     def cancel(self, name: N) -> None:
-        """A finished job: nothing happens."""
+        """Cancels a job; does nothing if it has ended."""
         self._connection.call("POST", f"{job_path(name)}:cancel", body={})
 
     def delete(self, name: N) -> None:
@@ -138,7 +139,7 @@ class LocatedJobs(Generic[N]):
 
 
 class EveryJob:
-    """``/footplate/v1/jobs``: those of all kinds, projects and regions."""
+    """The client for ``/footplate/v1/jobs``: jobs of all kinds, projects and regions."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -152,7 +153,7 @@ class EveryJob:
     ) -> Iterator[JsonObject]:
         """Yields jobs that match ``condition``, newest first.
 
-        ``place``: ``project``, ``region``, ``kind``; an empty one is any.
+        ``place`` has ``project``, ``region`` and ``kind``; an empty one matches any.
         """
         path = "/footplate/v1/jobs"
         return _pages(self._connection, path, "jobs", condition, page_size, place)
@@ -161,15 +162,15 @@ class EveryJob:
         return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/details")
 
     def resource(self, name: JobName) -> JsonObject:
-        """Returns the job as its own API does."""
+        """Returns the job in the form of its own API."""
         return self._connection.call("GET", job_path(name))
 
     def cancel(self, name: JobName) -> None:
-        """A finished job: nothing happens."""
+        """Cancels a job; does nothing if it has ended."""
         self._connection.call("POST", f"{job_path(name)}:cancel", body={})
 
     def delete(self, name: JobName) -> None:
-        """Raises FailedPrecondition: it hasn't ended."""
+        """Deletes a job. Raises FailedPrecondition if it hasn't ended."""
         self._connection.call("DELETE", job_path(name, "/footplate/v1"))
 
 

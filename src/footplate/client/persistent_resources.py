@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class PersistentResources:
-    """``/v1/projects/{project}/locations/{location}/persistentResources``."""
+    """The client for ``/v1/projects/{project}/locations/{location}/persistentResources``."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def create(self, name: PersistentResourceName, resource: JsonObject) -> str:
-        """Creates it. Returns why it waits for its machines; empty: it doesn't wait.
+        """Creates the resource. Returns why it waits for its machines; '' if it doesn't wait.
 
         Raises AlreadyExists, InvalidArgument.
         """
@@ -31,7 +31,7 @@ class PersistentResources:
         return str(metadata.get("progressMessage", "")) if isinstance(metadata, dict) else ""
 
     def get(self, name: PersistentResourceName) -> JsonObject:
-        """Raises NotFound."""
+        """Returns the resource. Raises NotFound."""
         return self._connection.call("GET", _path(name))
 
     def list(
@@ -50,11 +50,11 @@ class PersistentResources:
                 return
 
     def reboot(self, name: PersistentResourceName) -> None:
-        """Raises NotFound, FailedPrecondition."""
+        """Reboots the resource. Raises NotFound, FailedPrecondition."""
         self._connection.call("POST", f"{_path(name)}:reboot", body={})
 
     def delete(self, name: PersistentResourceName) -> None:
-        """Deletes it: its jobs are cancelled, and it goes when they have ended.
+        """Cancels the resource's jobs, and deletes it when they have ended.
 
         Raises NotFound, FailedPrecondition.
         """

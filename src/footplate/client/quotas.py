@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class ResourceQuota:
     """The quota of one resource.
 
-    ``limit`` None: there is none. ``used`` None: each project, or region, counts by itself.
-    ``project`` and ``region`` are those of the quota that sets the limit, ``source`` says whether
-    that one is of the settings (SETTINGS) or was set since (STORED); empty without a limit.
+    ``limit`` is None if there is none. ``used`` is None if each project or region counts by itself.
+    ``project`` and ``region`` are those of the quota that sets the limit; ``source`` is SETTINGS
+    or, for a limit set since then, STORED. They are empty without a limit.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ResourceQuota:
 
 @dataclass(frozen=True)
 class Quota:
-    """The limits in force for a project in a region; ``resource`` is the answer itself."""
+    """The limits in force for a project in a region; ``resource`` is the server's JSON."""
 
     project: str
     region: str
@@ -63,7 +63,7 @@ class Quotas:
         self._connection = connection
 
     def list(self) -> tuple[Quota, ...]:
-        """Returns a quota for each project and region that one names; ``*`` comes first."""
+        """Returns a quota for each project and region that has one; ``*`` comes first."""
         found = self._connection.call("GET", "/footplate/v1/quotas").get("quotas")
         quotas = found if isinstance(found, list) else []
         return tuple(Quota.read(quota) for quota in quotas if isinstance(quota, dict))
@@ -72,12 +72,12 @@ class Quotas:
         return Quota.read(self._connection.call("GET", _path(project, region)))
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> Quota:
-        """Sets these limits and leaves all others; None unsets. Raises InvalidArgument."""
+        """Sets these limits (None removes one), and keeps all others. Raises InvalidArgument."""
         body: dict[str, JsonValue] = {"limits": dict(limits)}
         return Quota.read(self._connection.call("PATCH", _path(project, region), body=body))
 
     def remove(self, project: str, region: str) -> Quota:
-        """Unsets all limits of exactly this project and region; returns what is in force then."""
+        """Removes all limits of exactly this project and region; returns those then in force."""
         return Quota.read(self._connection.call("DELETE", _path(project, region)))
 
 

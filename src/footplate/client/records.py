@@ -25,7 +25,7 @@ N = TypeVar("N", CustomJobName, TuningJobName)
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A job of the API ml v1; ``resource`` is the answer itself."""
+    """A job of the API ml v1; ``resource`` is the server's JSON."""
 
     name: TrainingJobName
     state: State
@@ -46,7 +46,7 @@ class TrainingJob:
 
 @dataclass(frozen=True)
 class LocatedJob(Generic[N]):
-    """A job of the API aiplatform; ``resource`` is the answer itself."""
+    """A job of the API aiplatform; ``resource`` is the server's JSON."""
 
     name: N
     display_name: str
@@ -57,7 +57,7 @@ class LocatedJob(Generic[N]):
 
     @classmethod
     def read(cls, kind: type[N], resource: Mapping[str, JsonValue]) -> LocatedJob[N]:
-        """``kind`` is of names: the server names no other job here."""
+        """Returns the job. Raises UnknownError for a name that isn't of the class ``kind``."""
         name = parse_job_name(_text(resource, "name"))
         if not isinstance(name, kind):
             raise UnknownError(
@@ -112,7 +112,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a job; ``number`` counts them from 1."""
+    """An event of a job. ``number`` counts a job's events from 1."""
 
     number: int
     time: str
@@ -135,7 +135,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Ending:
-    """``cancelled`` jobs were active; ``others``: where the other servers of the service are."""
+    """The answer to a shutdown: how many active jobs were ``cancelled``, and the ``others``,
+    URLs of other servers.
+    """
 
     cancelled: int
     others: tuple[str, ...] = ()
@@ -160,9 +162,9 @@ class ServerInfo:
 
 @dataclass(frozen=True)
 class Status:
-    """A service at a glance; ``active_jobs`` counts the jobs that haven't ended, by state.
+    """An overview of a service. ``active_jobs`` counts the jobs that haven't ended, by state.
 
-    ``active_trials``: those of tuning jobs, by the states of their runs.
+    ``active_trials`` counts those of tuning jobs, by the states of their runs.
     """
 
     version: str
@@ -213,7 +215,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object's metadata; ``crc32c`` as the API writes it: big-endian, base64."""
+    """An object's metadata. ``crc32c`` is in the API's form: big-endian, base64."""
 
     bucket: str
     name: str
@@ -251,7 +253,7 @@ def _counts(found: JsonValue) -> dict[str, int]:
 
 
 def _number(resource: Mapping[str, JsonValue], key: str) -> int:
-    """int64 travels as a string; absent is 0."""
+    """Returns the number at ``key``; 0 if absent. JSON holds int64 as strings."""
     try:
         return int(_text(resource, key) or 0)
     except ValueError:

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class Regions:
-    """The answers themselves: ``name``, ``backend``, ``where``, ``facts``, ``problems``, ..."""
+    """The client for regions. It returns JSON with ``name``, ``backend``, ``facts``, ..."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def list(self) -> list[JsonObject]:
-        """``*`` stands for all regions that the settings don't name."""
+        """Returns all regions; ``*`` stands for those that the settings don't name."""
         found = self._connection.call("GET", "/footplate/v1/regions").get("regions")
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def check(self, region: str) -> JsonObject:
-        """Checks its engine now. Raises NotFound."""
+        """Checks a region's engine now; returns the report. Raises NotFound."""
         path = f"/footplate/v1/regions/{quote(region, safe='')}/check"
         return self._connection.call("GET", path)

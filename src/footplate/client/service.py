@@ -42,7 +42,7 @@ class Offers:
         self._connection = connection
 
     def catalogue(self) -> JsonObject:
-        """Returns the catalogue: lists of resources under machineTypes, accelerators, ..."""
+        """Returns the catalogue: lists of resources under machineTypes, accelerators and others."""
         return self._connection.call("GET", "/footplate/v1/catalogue")
 
     def locations(self, project: str) -> list[JsonObject]:
@@ -52,7 +52,7 @@ class Offers:
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def location(self, project: str, region: str) -> JsonObject:
-        """Raises NotFound."""
+        """Returns ml v1's description of a region. Raises NotFound."""
         place = f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}"
         return self._connection.call("GET", f"/v1/{place}")
 
@@ -103,20 +103,20 @@ class Service:
         self._connection.close()
 
     def health(self) -> JsonObject:
-        """The response of ``/healthz``. Raises NoServer."""
+        """Returns the answer of ``/healthz``. Raises NoServer."""
         return self._connection.call("GET", "/healthz")
 
     def certificate_authority(self) -> str:
-        """Returns the certificate, in PEM, that clients of the gRPC port have to trust."""
+        """Returns the certificate, in PEM, that clients of the gRPC port must trust."""
         answer = self._connection.call("GET", "/footplate/v1/certificateAuthority")
         return str(answer["certificate"])
 
     def status(self) -> Status:
-        """The service at a glance. Raises NoServer."""
+        """Returns an overview of the service. Raises NoServer."""
         return Status.read(self._connection.call("GET", "/footplate/v1/status"))
 
     def end(self) -> Ending:
-        """Cancels every active job, and stops this server when the last has ended."""
+        """Cancels every active job, and stops this server when the last one has ended."""
         answer = self._connection.call("POST", "/footplate/v1/down", body={})
         return Ending.read(answer)
 
@@ -125,7 +125,7 @@ class Service:
         return self.end().cancelled
 
     def program(self, name: JobName) -> TrainingJobName | CustomJobName | TuningJobName:
-        """The job that runs the program of a pipeline, which ends with it; another job itself.
+        """Returns the job that runs a pipeline's program; any other job's name itself.
 
         Raises NotFound.
         """
@@ -135,7 +135,9 @@ class Service:
         return backing_job_name(name, tunes=isinstance(spec, dict) and bool(spec.get("tuning")))
 
     def job(self, name: JobName) -> Job:
-        """Returns the job of either API; for a pipeline the one behind it. Raises NotFound."""
+        """Returns the job from either API; for a pipeline, the job that runs its program. Raises
+        NotFound.
+        """
         name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.get(name)
@@ -146,7 +148,7 @@ class Service:
     def jobs_beside(
         self, name: JobName, *, condition: str = "", page_size: int | None = None
     ) -> Iterator[Job]:
-        """Yields jobs of its kind and place that match ``condition``, newest first."""
+        """Yields jobs of the same kind and place that match ``condition``, newest first."""
         name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.list(name.project, condition=condition, page_size=page_size)
@@ -154,7 +156,7 @@ class Service:
         return located.list(name.project, name.location, condition=condition, page_size=page_size)
 
     def cancel(self, name: JobName) -> None:
-        """A finished job: nothing happens. Raises NotFound."""
+        """Cancels a job; does nothing if it has ended. Raises NotFound."""
         name = self.program(name)
         if isinstance(name, TrainingJobName):
             self.training_jobs.cancel(name)
@@ -164,7 +166,7 @@ class Service:
             self.tuning_jobs.cancel(name)
 
     def delete(self, name: CustomJobName | TuningJobName) -> None:
-        """Raises FailedPrecondition: it hasn't ended."""
+        """Deletes a job. Raises FailedPrecondition if it hasn't ended."""
         if isinstance(name, CustomJobName):
             self.custom_jobs.delete(name)
         else:
@@ -179,10 +181,11 @@ class Service:
         replica: str = "",
         trial: int | None = None,
     ) -> Iterator[LogLine]:
-        """The lines after ``cursor`` in order of arrival; followed to the end of the job.
+        """Yields the lines after ``cursor`` in order of arrival; ``follow`` continues to the job's
+        end.
 
-        ``replica``: only those of this one; ``trial``: only those of this one of a tuning job,
-        followed to its end. Raises NotFound for each of them, too.
+        ``replica`` selects a replica's lines, and ``trial`` those of a tuning job's trial, followed
+        to the trial's end. Raises NotFound if the job, replica or trial doesn't exist.
         """
         path = job_path(name, "/footplate/v1") + "/logs"
         params = {"cursor": str(cursor), "follow": "true" if follow else "false"}
@@ -196,19 +199,19 @@ class Service:
     def usage(
         self, name: JobName, *, replica: str = "", points: int | None = None
     ) -> tuple[ReplicaUsage, ...]:
-        """Returns the use of its replicas or the named one; ``points`` of each. Raises NotFound."""
+        """Returns the usage of all replicas or one, in ``points`` each. Raises NotFound."""
         return read_usage(self._connection, name, replica, points)
 
     def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
-        """The trials of a tuning job so far that match ``condition``. Raises NotFound."""
+        """Returns the trials of a tuning job so far that match ``condition``. Raises NotFound."""
         return self._trials.list(name, condition, order_by)
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
-        """Returns what one of its trials has reported so far. Raises NotFound."""
+        """Returns what a trial of the job has reported so far. Raises NotFound."""
         return self._trials.measurements(name, number)
 
     def restarts(self, names: Sequence[str]) -> dict[str, int]:
-        """Returns how often jobs started again, by resource name; leaves out those that didn't."""
+        """Returns how often jobs were restarted, by resource name, without zeros."""
         found: dict[str, int] = {}
         for start in range(0, len(names), MOST_NAMES):
             body: JsonObject = {"names": [*names[start : start + MOST_NAMES]]}
@@ -218,22 +221,24 @@ class Service:
         return found
 
     def newest_job_time(self) -> str:
-        """Returns when the newest job of all was created; empty: none exists."""
+        """Returns when the newest of all jobs was created; '' if none exists."""
         # Imported here: few need it.
         from footplate.client.failed_jobs import newest_job_time
 
         return newest_job_time(self._connection)
 
     def failed_jobs(self, after: str = "") -> list[FailedJob]:
-        """The newest that failed, with their last lines, of those created ``after`` a time."""
+        """Returns the newest failed jobs created ``after`` a time, with their last lines."""
         # Imported here: as above.
         from footplate.client.failed_jobs import read_failed_jobs
 
         return read_failed_jobs(self._connection, after)
 
     def hours(self, name: JobName) -> JsonObject | None:
-        """``machineHours`` and ``acceleratorHours`` so far, by type, and their ``cost`` in
-        ``currency``, where the server has prices; None: it is too old to know.
+        """Returns ``machineHours`` and ``acceleratorHours`` so far, by type; None from an older
+        server.
+
+        A server with prices adds their ``cost`` in ``currency``.
         """
         try:
             return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/hours")
@@ -241,7 +246,7 @@ class Service:
             return None
 
     def machine_hours(self, project: str, start_date: str, end_date: str) -> list[JsonObject]:
-        """Returns what each project used on each day; the server chooses where a text is empty."""
+        """Returns each project's use on each day. The server chooses for empty arguments."""
         asked = {"project": project, "startDate": start_date, "endDate": end_date}
         params = {name: value for name, value in asked.items() if value}
         found = self._connection.call("GET", "/footplate/v1/machineHours", params=params)
@@ -249,7 +254,7 @@ class Service:
         return [day for day in days if isinstance(day, dict)] if isinstance(days, list) else []
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
-        """The events so far, after number ``after``."""
+        """Yields the events so far, after number ``after``."""
         path = job_path(name, "/footplate/v1") + "/events"
         for resource in self._connection.lines(path, {"after": str(after)}):
             yield Event.read(resource)

@@ -33,17 +33,17 @@ _CLOSE_S = 2.0
 
 
 class RemoteShell:
-    """Open until it is closed. One thread may read what comes while another one sends.
+    """A shell in a replica. One thread may read its output while another one sends.
 
-    What isn't read slows the shell down, and a shell that doesn't read slows ``send`` down.
+    Output that isn't read slows the shell down; a shell that doesn't read slows ``send`` down.
     """
 
     def __init__(self, uri: str, opening: Opening, token: str | None = None) -> None:
-        """``uri`` is one of a job's ``webAccessUris``.
+        """Opens a shell. ``uri`` is one of a job's ``webAccessUris``.
 
         Raises:
-            NoServer, ConnectionBroke: it can't be reached.
-            ServiceError: what the server says if there is no shell.
+            NoServer, ConnectionBroke: the server can't be reached.
+            ServiceError: the server refuses a shell, with its reason.
         """
         split = urlsplit(uri)
         self._server = f"{split.scheme}://{split.netloc}"
@@ -62,7 +62,7 @@ class RemoteShell:
         self._notify(opening)
 
     def __iter__(self) -> Iterator[bytes | Answer]:
-        """Yields what comes from the shell until the connection ends. Raises ConnectionBroke."""
+        """Yields the shell's messages until the connection ends. Raises ConnectionBroke."""
         try:
             for message in self._socket:
                 yield message if isinstance(message, bytes) else decode_answer(message)
@@ -72,7 +72,7 @@ class RemoteShell:
             raise ConnectionBroke(self._server, _describe(error)) from None
 
     def send(self, data: bytes) -> bool:
-        """Sends input to the shell; False: it has ended."""
+        """Sends input to the shell; returns False if it has ended."""
         return self._say(data)
 
     def resize(self, size: Size) -> None:
@@ -96,7 +96,7 @@ class RemoteShell:
 
 
 def _connect(uri: str, token: str | None) -> ClientConnection:
-    """Connects, if another server leads then to that one."""
+    """Connects to the server, or to the server that it redirects to."""
     try:
         return _connect_there(uri, token)
     except InvalidStatus as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Collected:
-    """``resource`` is the answer itself."""
+    """A collected report; ``resource`` is the server's JSON."""
 
     report: Report
     resource: JsonObject
@@ -31,11 +31,12 @@ class Stacks:
         self._connection = connection
 
     def collect(self, name: JobName, replicas: Sequence[str] = ()) -> Collected:
-        """Collects the stacks of all replicas, or of ``replicas`` only; takes some seconds at most.
+        """Collects the stacks of all replicas or of ``replicas``, which takes a few seconds at
+        most.
 
         Raises:
             NotFound: there is no such job, or it has no such replica.
-            FailedPrecondition: no program of it runs.
+            FailedPrecondition: no program of the job runs.
         """
         path = job_path(name, "/footplate/v1") + ":stacks"
         body: JsonObject = {"replicas": [*replicas]} if replicas else {}

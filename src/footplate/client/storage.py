@@ -26,7 +26,7 @@ _PART_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Level:
-    """``prefixes`` end with a slash."""
+    """One level of a bucket. ``prefixes`` end with a slash."""
 
     prefixes: tuple[str, ...]
     objects: tuple[StoredObject, ...]
@@ -37,7 +37,7 @@ class Storage:
         self._connection = connection
 
     def create_bucket(self, project: str, name: str, location: str = "") -> Bucket:
-        """Raises AlreadyExists."""
+        """Creates a bucket. Raises AlreadyExists."""
         body = {"name": name, "location": location} if location else {"name": name}
         answer = self._connection.call(
             "POST", "/storage/v1/b", params={"project": project}, body={**body}
@@ -53,11 +53,11 @@ class Storage:
     def upload(
         self, uri: GcsUri, content: bytes, content_type: str = "application/octet-stream"
     ) -> StoredObject:
-        """Makes or replaces an object.
+        """Creates or replaces an object.
 
         Raises:
-            NotFound: the bucket isn't there.
-            DataLoss: what arrived is not what was sent.
+            NotFound: the bucket doesn't exist.
+            DataLoss: the server received other content.
         """
         stored = self._upload(uri, content, content_type)
         if stored.crc32c != checksum(content):
@@ -74,7 +74,7 @@ class Storage:
             yield from _objects(answer)
 
     def level(self, bucket: str, prefix: str) -> Level:
-        """Returns what lies below ``prefix``, up to the next slash."""
+        """Returns the objects below ``prefix`` up to the next slash, and the deeper prefixes."""
         prefixes: list[str] = []
         objects: list[StoredObject] = []
         for answer in self._listings(bucket, {"prefix": prefix, "delimiter": "/"}):
@@ -94,20 +94,20 @@ class Storage:
             params = {**params, "pageToken": str(token)}
 
     def delete(self, uri: GcsUri) -> None:
-        """Raises NotFound."""
+        """Deletes an object. Raises NotFound."""
         bucket, name = quote(uri.bucket, safe=""), quote(uri.path, safe="")
         self._connection.call("DELETE", f"/storage/v1/b/{bucket}/o/{name}")
 
     def delete_bucket(self, name: str) -> None:
-        """Raises NotFound, or FailedPrecondition: it isn't empty."""
+        """Deletes a bucket. Raises NotFound, or FailedPrecondition if it isn't empty."""
         self._connection.call("DELETE", f"/storage/v1/b/{quote(name, safe='')}")
 
     def upload_file(self, uri: GcsUri, path: Path) -> StoredObject:
-        """Makes or replaces an object, a part of the file at a time.
+        """Creates or replaces an object, sending the file in parts.
 
         Raises:
-            NotFound: the bucket isn't there.
-            DataLoss: what arrived is not what was sent.
+            NotFound: the bucket doesn't exist.
+            DataLoss: the server received other content.
         """
         sent = 0
 
@@ -127,7 +127,7 @@ class Storage:
         return stored
 
     def download_file(self, uri: GcsUri, path: Path) -> None:
-        """Downloads into ``path``, which is whole or doesn't exist. Raises NotFound."""
+        """Downloads an object to ``path``, which never holds only a part of it. Raises NotFound."""
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.part")
         try:
@@ -158,14 +158,14 @@ class Storage:
         return StoredObject.read(answer)
 
     def download(self, uri: GcsUri) -> Iterator[bytes]:
-        """Raises NotFound."""
+        """Yields an object's content in parts. Raises NotFound."""
         bucket, name = quote(uri.bucket, safe=""), quote(uri.path, safe="")
         path = f"/download/storage/v1/b/{bucket}/o/{name}"
         return self._connection.download(path, {"alt": "media"})
 
 
 def checksum(content: bytes) -> str:
-    """CRC32C as the API writes it."""
+    """Returns the CRC32C in the API's form."""
     return _encoded(google_crc32c.value(content))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasurementView:
-    """``values``: by the names of metrics, not always finite. ``elapsed_s`` since the start."""
+    """A measurement. ``values`` by metric may not be finite; ``elapsed_s`` is since the start."""
 
     values: Mapping[str, float]
     step: int
@@ -59,7 +59,7 @@ class PredictionView:
 
 @dataclass(frozen=True)
 class SuggestionView:
-    """The reason why a point was tried: ``reason`` in a word or two; ``sentence``: all of it."""
+    """The reason why a point was tried: ``reason`` in a word or two, ``sentence`` in full."""
 
     reason: str
     sentence: str
@@ -77,7 +77,7 @@ class SuggestionView:
 
 @dataclass(frozen=True)
 class TrialView:
-    """A trial as people look at it; ``resource`` is the answer itself."""
+    """A trial for display; ``resource`` is the server's JSON."""
 
     number: int
     state: str
@@ -114,7 +114,7 @@ class TrialView:
     def read(
         cls, resource: Mapping[str, JsonValue], best: frozenset[int], *, of_training: bool
     ) -> TrialView:
-        """``of_training``: its job is one of ml v1."""
+        """Returns the trial; ``of_training`` means that its job is one of ml v1."""
         state = _text(resource, "state")
         shown = training_state(resource) if of_training else state
         number = int(_number(resource, "number"))
@@ -208,19 +208,24 @@ class TrialsView:
 
 
 class Trials:
-    """``/footplate/v1/{job}/trials``. Raises NotFound, or FailedPrecondition of another job."""
+    """The client for ``/footplate/v1/{job}/trials``.
+
+    Its methods raise NotFound, or FailedPrecondition for a job without trials.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def list(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
-        """Returns trials that match a filter, in an order. Raises InvalidArgument: one is wrong."""
+        """Returns the trials that match a filter, in an order. Raises InvalidArgument if one of
+        both is wrong.
+        """
         given = {"filter": condition, "orderBy": order_by}
         params = {key: value for key, value in given.items() if value}
         return TrialsView.read(self._connection.call("GET", _path(name), params=params))
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
-        """Returns the trial's reports in order of arrival. Raises NotFound for a trial, too."""
+        """Returns a trial's reports in order of arrival. Raises NotFound for job or trial."""
         answer = self._connection.call("GET", f"{_path(name)}/{number}/measurements")
         return tuple(MeasurementView.read(item) for item in _objects(answer, "measurements"))
 
@@ -245,7 +250,7 @@ def _text(resource: Mapping[str, JsonValue], key: str) -> str:
 
 
 def _number(resource: Mapping[str, JsonValue], key: str) -> float:
-    """Reads a number: 0 if absent; int64, ``NaN`` and the infinities are sent as texts."""
+    """Returns the number at ``key``, 0 if absent. Some are texts in JSON: int64, ``NaN``."""
     value = resource.get(key)
     try:
         return float(str(value)) if value is not None else 0.0

@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """The use in the ``seconds`` before ``time``; names as the API has them (``cpu``)."""
+    """The use in the ``seconds`` before ``time``, by the API's names such as ``cpu``."""
 
     time: str
     seconds: float
@@ -48,7 +48,7 @@ class Point:
 
 @dataclass(frozen=True)
 class ReplicaUsage:
-    """``now`` is None where the job has ended; ``resource`` is the answer itself."""
+    """The use of a replica. ``now`` is None after the job's end; ``resource`` is the JSON."""
 
     replica: str
     now: Point | None

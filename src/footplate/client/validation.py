@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Uploads:
-    """Files that the caller puts below ``prefix`` before it submits: the server doesn't look there.
+    """Files that the caller will put below ``prefix`` before it submits, so the server doesn't look
+    there.
 
-    ``makes_bucket``: the bucket may have to be made first, too. ``uses`` is what was found in it.
+    ``makes_bucket``: the caller may have to create the bucket too. ``uses`` are the uses of
+    TensorFlow in the files.
     """
 
     prefix: GcsUri
@@ -47,14 +49,16 @@ class Uploads:
 
 @dataclass(frozen=True)
 class Checked:
-    """``resource`` is the answer itself."""
+    """A verdict on a job; ``resource`` is the server's JSON."""
 
     verdict: Verdict
     resource: JsonObject
 
 
 class Validations:
-    """``.../jobs:validate`` and its like; a job that would be refused is no error."""
+    """The client for ``.../jobs:validate`` and the like. For a job that would be refused it
+    raises no error.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -103,7 +107,10 @@ class Validations:
         given: Mapping[str, bytes],
         uploads: Uploads | None,
     ) -> tuple[PackageCheck, ...]:
-        """``given``: by URI, packages that aren't in a bucket yet. The server has a time limit."""
+        """Returns the checks of packages. ``given`` has those that aren't in a bucket yet, by URI.
+
+        The request has no timeout here, since the server has a time limit.
+        """
         resource = self._connection.call(
             "POST",
             f"/footplate/v1/{quote(collection)}:checkPackages",

@@ -26,7 +26,10 @@ async def _show(visit: Visit) -> Response:
 
 
 async def read_entries(visit: Visit, most: int, page: str = "") -> tuple[list[Any], str]:
-    """The newest ones from the page on, and the token of the next; ``isJob``: it has a page."""
+    """Returns entries of the audit log, newest first, and the token of the next page.
+
+    ``isJob`` tells whether the entry's resource has a page.
+    """
     asked = {"pageSize": str(most), **({"pageToken": page} if page else {})}
     answer: Any = await visit.get("/footplate/v1/audit", asked)
     entries = [{**entry, "isJob": is_job(entry["resource"])} for entry in answer["entries"]]

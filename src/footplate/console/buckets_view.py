@@ -45,7 +45,7 @@ async def _list(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit) -> Response:
-    """Shows a folder: ``?folder=`` ends with a slash or is empty, ``?page=`` continues."""
+    """Shows a folder. ``?folder=`` ends with a slash or is empty; ``?page=`` continues."""
     bucket, folder = visit.request.path_params["bucket"], visit.parameter("folder")
     asked = {"prefix": folder, "delimiter": "/", "maxResults": _PAGE}
     if token := visit.parameter("page"):
@@ -74,7 +74,7 @@ async def _show(visit: Visit) -> Response:
 
 
 def _crumbs(bucket: str, folder: str) -> list[tuple[str, str]]:
-    """The names of the folders on the way, with their addresses."""
+    """Returns the names of the folder and its parents, with their addresses."""
     parts = folder.split("/")[:-1]
     return [
         (part, bucket_url(bucket, "/".join(parts[: at + 1]) + "/")) for at, part in enumerate(parts)
@@ -86,7 +86,7 @@ async def _download(visit: Visit) -> Response:
 
 
 async def _upload(visit: Visit) -> Response:
-    """``?name=``: the body is the object. It is passed on as it comes, whatever its size."""
+    """Uploads the body as the object ``?name=``; passes it on as it arrives, whatever its size."""
     bucket, name = visit.request.path_params["bucket"], visit.parameter("name")
     if not name:
         raise InvalidArgument("name: required: the name of the object")

@@ -33,7 +33,10 @@ _HOLDING = "state=PREPARING OR state=RUNNING OR state=CANCELLING"
 
 @dataclass(frozen=True)
 class Amount:
-    """``used`` None: each project or region counts by itself. ``limit`` None: there is none."""
+    """An amount of a resource. ``limit`` is None if there is none.
+
+    ``used`` is None if each project or region counts by itself.
+    """
 
     resource: str
     used: int | None
@@ -46,7 +49,7 @@ class Amount:
 
     @property
     def percent(self) -> float:
-        """The share of the limit in use; a bar ends at 100."""
+        """Returns the percentage of the limit in use, at most 100."""
         if not self.used:
             return 0.0
         return 100.0 if not self.limit else min(100.0, 100 * self.used / self.limit)
@@ -54,7 +57,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Allowance:
-    """The limits of one project in one region, and what it holds."""
+    """The limits of one project in one region, and its use of them."""
 
     project: str
     region: str
@@ -66,7 +69,7 @@ def capacity_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """The whole page, or for htmx what changes; 204 if that is as before."""
+    """Returns the whole page or, for htmx, its changing part; 204 if that is unchanged."""
     digest, text = await visit.share(lambda: _write(visit))
     if visit.is_fragment and visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
@@ -74,7 +77,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _write(visit: Visit) -> tuple[str, str]:
-    """The digest of what is shown, and the page."""
+    """Returns the digest of the page's content, and the page."""
     regions, limits, running, queued = await asyncio.gather(
         visit.get("/footplate/v1/regions"),
         visit.get("/footplate/v1/quotas"),
@@ -109,7 +112,7 @@ async def _jobs(visit: Visit, condition: str) -> list[Any]:
 async def _allowances(
     visit: Visit, limits: Mapping[str, Any], running: Iterable[Any]
 ) -> tuple[Allowance, ...]:
-    """Returns an allowance of each project and region that holds something or has a quota."""
+    """Returns the allowances of all projects and regions that use something or have a quota."""
     named = [(str(each["project"]), str(each["region"])) for each in limits["quotas"]]
     holding = {(str(job["project"]), str(job["region"])) for job in running}
     exact = sorted({pair for pair in named if ANY not in pair} | holding)[:_MAX_PLACES]
@@ -126,7 +129,7 @@ def _quota(project: str, region: str) -> str:
 
 
 def read_allowance(quota: Mapping[str, Any]) -> Allowance:
-    """Reads the operation's answer; for ``*`` leaves out what a more specific quota sets."""
+    """Returns the allowance in an answer; for ``*`` without limits of more specific quotas."""
     project, region = str(quota["project"]), str(quota["region"])
     general = ANY in (project, region)
     origins, used = quota["origins"], quota.get("used", {})
@@ -152,7 +155,7 @@ def read_allowance(quota: Mapping[str, Any]) -> Allowance:
 
 
 def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
-    """Returns where a limit was set; empty: there is none."""
+    """Returns where a limit was set; '' if there is none."""
     if not origin:
         return ""
     text = "the settings" if origin["source"] == "SETTINGS" else "footplate quotas set"
@@ -164,7 +167,7 @@ def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
 
 
 def region_amounts(region: Mapping[str, Any]) -> tuple[Amount, ...]:
-    """Returns what a region has, if the service itself allocates it."""
+    """Returns a region's amounts, if the service itself allocates its machines."""
     used = region.get("used", {})
     return tuple(
         Amount(resource, used.get(resource, 0), limit)
@@ -174,7 +177,7 @@ def region_amounts(region: Mapping[str, Any]) -> tuple[Amount, ...]:
 
 
 def in_order(queued: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Sorts jobs by the accelerators that they wait for, and then by their place in that queue."""
+    """Sorts jobs by the accelerators that they wait for, and then by their places in that queue."""
 
     def key(job: Mapping[str, Any]) -> tuple[str, int, str]:
         asked = sorted({str(pool.get("acceleratorType", "")) for pool in job["machines"]})

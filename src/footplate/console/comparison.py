@@ -15,7 +15,7 @@ NONE = "\u2013"
 
 @dataclass(frozen=True)
 class Line:
-    """A value of each job, in the order of the jobs."""
+    """The values of all jobs for one title, in the order of the jobs."""
 
     title: str
     values: tuple[str, ...]
@@ -27,7 +27,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``same`` are the fields of the requests that all jobs have alike."""
+    """A comparison of jobs. ``same`` are the fields that are equal in all jobs' requests."""
 
     runs: tuple[Line, ...]
     metrics: tuple[Line, ...]
@@ -36,7 +36,7 @@ class Comparison:
 
 
 def compare(jobs: Sequence[Any], series: Sequence[Sequence[Any]]) -> Comparison:
-    """``series`` are those of the metrics of each job."""
+    """Compares jobs. ``series`` are those of each job's metrics."""
     requests = [dict(_flat({**job["request"], "labels": job.get("labels", {})})) for job in jobs]
     asked = _lines(requests)
     return Comparison(
@@ -66,7 +66,7 @@ def _run(job: Any) -> Iterator[tuple[str, str]]:
 
 
 def _last_values(series: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    """Yields last values by metric, with the source where several metrics share a name."""
+    """Yields last values by metric; the name contains the source if several metrics share it."""
     names = [str(each["metric"]) for each in series]
     for each in series:
         values = [value for value in each["values"] if value is not None]
@@ -78,7 +78,7 @@ def _last_values(series: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yields each value with its path, as ``jobSpec.workerPoolSpecs[0].replicaCount``."""
+    """Yields each value with its path, such as ``jobSpec.workerPoolSpecs[0].replicaCount``."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _flat(each, f"{path}.{key}" if path else str(key))

@@ -27,5 +27,5 @@ async def _connect(visit: Visit) -> Response:
 
 
 def server_url(visit: Visit) -> str:
-    """The server as the reader reaches it."""
+    """Returns the server's URL as the reader reaches it."""
     return str(visit.request.base_url).rstrip("/")

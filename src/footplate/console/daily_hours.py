@@ -33,7 +33,7 @@ MACHINES, ACCELERATORS = "machineHours", "acceleratorHours"
 
 @dataclass(frozen=True)
 class Bar:
-    """One day's use by a project. ``look`` names the colour, ``text`` says the number."""
+    """One day's use by a project. ``look`` names the colour; ``text`` has the number."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """``most``: hours of the day with the most, which is as high as the drawing."""
+    """A chart of daily use. ``most`` is its height: the hours of the day with the most use."""
 
     title: str
     most: float
@@ -58,7 +58,7 @@ class Chart:
 
 @dataclass
 class ProjectHours:
-    """A project's use over all the days. ``unpriced``: days that have no cost."""
+    """A project's use over all the days. ``unpriced`` counts days without a cost."""
 
     project: str
     look: str
@@ -74,7 +74,7 @@ def daily_hours_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """``?project=&startDate=&endDate=``, as the operation takes them."""
+    """Shows daily use, with the operation's parameters: ``?project=&startDate=&endDate=``."""
     names = ("project", "startDate", "endDate")
     asked = {name: value for name in names if (value := visit.parameter(name).strip())}
     answer: Any = await visit.get("/footplate/v1/machineHours", asked)
@@ -110,12 +110,12 @@ def _url(project: str, first: date, last: date, by: timedelta) -> str:
 
 
 def hours_of(day: DayJson, key: str) -> float:
-    """Returns the hours of all types together."""
+    """Returns the sum of the hours of all types."""
     return float(sum(day[key].values()))
 
 
 def sum_projects(days: Sequence[DayJson]) -> list[ProjectHours]:
-    """Sums use by project, the largest first; the first ones get a colour of their own."""
+    """Returns the use by project, largest first; the first ones get colours of their own."""
     found: dict[str, ProjectHours] = {}
     for day in days:
         each = found.setdefault(str(day["project"]), ProjectHours(str(day["project"]), ""))
@@ -140,8 +140,9 @@ def make_chart(
     key: str,
     looks: Mapping[str, str],
 ) -> Chart:
-    """A column for each day, with a part for each project that used anything; the first project
-    of ``looks`` is at the bottom.
+    """Returns a column for each day, with a part for each project that used anything.
+
+    The first project of ``looks`` is at the bottom.
     """
     columns: dict[str, dict[str, float]] = {}
     for day in days:

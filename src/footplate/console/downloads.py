@@ -27,7 +27,7 @@ _OWN = [
 
 
 async def download(visit: Visit, bucket: str, name: str) -> Response:
-    """The object, as an attachment. Raises NotFound, PermissionDenied."""
+    """Returns an object as an attachment. Raises NotFound, PermissionDenied."""
     await visit.get(f"/storage/v1/b/{bucket}/o/{name}")
     path = f"/download/storage/v1/b/{bucket}/o/{name}"
     scope = make_scope(visit.request, visit.token, "GET", path, {"alt": "media"})
@@ -35,7 +35,7 @@ async def download(visit: Visit, bucket: str, name: str) -> Response:
 
 
 class _Attachment(Response):
-    """Passes on what the operation sends, piece by piece."""
+    """A response that passes on the operation's answer, piece by piece."""
 
     def __init__(self, app: ASGIApp, operation: Scope, filename: str) -> None:
         super().__init__()

@@ -24,7 +24,9 @@ _ROLES = {"worker": "worker", "ps": "parameterServer", "evaluator": "evaluator"}
 
 @dataclass(frozen=True)
 class Value:
-    """``field`` is the one of the request that chose it; without it ``why`` says who did."""
+    """A value of the spec. ``field`` is the request's field that set it; otherwise ``why`` has
+    the reason.
+    """
 
     title: str
     text: str
@@ -48,7 +50,7 @@ class _Reader:
         self._base = base
 
     def value(self, title: str, text: str, field: str, why: str) -> Value:
-        """``why`` holds where the request doesn't have the field, which is below the spec."""
+        """Returns a value of the spec. ``why`` applies if the request has no such ``field``."""
         path = f"{self._base}.{field}"
         return (
             Value(title, text, path)
@@ -58,7 +60,7 @@ class _Reader:
 
 
 def look_up(value: Any, path: str) -> Any:
-    """Returns the value at ``a.b[0].c``; None: none is there."""
+    """Returns the value at a path such as ``a.b[0].c``; None if there is none."""
     for part in path.replace("[", ".[").split("."):
         if part.startswith("["):
             at = int(part[1:-1]) if part[1:-1].isdecimal() else -1

@@ -36,7 +36,7 @@ _OWN = ("_params", "_metrics", "_state")
 
 
 def experiments_routes(site: Site) -> list[Route]:
-    """Returns the routes, specific ones first: an experiment's name may have many parts."""
+    """Returns the routes, specific ones first, as an experiment's name may have many parts."""
     return [
         site.page("/experiments", _show_all),
         site.page("/experiments/{name:path}/curves", _curves),
@@ -45,7 +45,7 @@ def experiments_routes(site: Site) -> list[Route]:
 
 
 async def _show_all(visit: Visit) -> Response:
-    """Shows the experiments of all projects and regions, or of the chosen ones."""
+    """Shows the experiments of all projects and regions, or of the selected ones."""
     answer: Any = await visit.get("/footplate/v1/places")
     places = [(str(each["project"]), str(each["region"])) for each in answer["places"]]
     project, region = (visit.parameter(name).strip() for name in ("project", "region"))
@@ -163,7 +163,7 @@ def _board_run(found: Mapping[str, Any]) -> Run:
 
 
 def _context_run(found: Mapping[str, Any], board: str) -> Run:
-    """Reads a run as the SDK writes it; TensorBoard's run is named after its title."""
+    """Reads a run in the SDK's form; TensorBoard's run has the same title as its name."""
     metadata = found.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     params, metrics = (metadata.get(key) for key in _OWN[:2])
@@ -180,9 +180,10 @@ def _context_run(found: Mapping[str, Any], board: str) -> Run:
 
 
 async def _curves(visit: Visit) -> Response:
-    """The series of runs, by tag: ``{"tags": [{"tag", "runs": [{"run", "number", "points"}]}]}``.
+    """Returns the series of runs, by tag: ``{"tags": [{"tag", "runs": [{"run", "number",
+    "points"}]}]}``.
 
-    ``number`` is the run's place among those asked for, and so its colour.
+    ``number`` is the run's place in the request, which selects its colour.
     """
     asked = visit.request.query_params.getlist("run")[:_MOST_CURVES]
     names = [name for name in asked if _RUN.fullmatch(name)]
@@ -200,7 +201,7 @@ async def _curves(visit: Visit) -> Response:
 
 
 async def _points(visit: Visit, run: str, series: Sequence[str]) -> dict[str, list[Any]]:
-    """Steps and values of those that have numbers."""
+    """Returns steps and values of the series that have numbers."""
     board = run.partition("/experiments/")[0]
     ends = {each.rpartition("/")[2]: each for each in series}
     if not series:

@@ -18,10 +18,11 @@ ALIVE_S = 15.0
 
 
 class Feed:
-    """``changed`` is called by any thread, all else by that of the event loop.
+    """Sends events to pages when jobs change. Any thread may call ``changed``, only the event
+    loop's the rest.
 
-    All pages get an event at the same time: what they read then is read once for those that are
-    alike, see ``shared_answers``.
+    All pages get an event at the same time; those that read the same share one answer, see
+    ``shared_answers``.
     """
 
     def __init__(self, least_s: float = LEAST_S, least_s_of_each: float = LEAST_S_OF_EACH) -> None:
@@ -34,7 +35,7 @@ class Feed:
         self._told_at = float("-inf")
 
     def changed(self) -> None:
-        """Costs a service whose pages nobody has open nothing."""
+        """Notes a change, and wakes the open pages; without any it costs nothing."""
         self._number += 1
         if self._waiting and not self._told and self._loop is not None:
             self._told = True
@@ -51,7 +52,7 @@ class Feed:
             event.set()
 
     async def events(self) -> AsyncGenerator[bytes]:
-        """The body of an ``text/event-stream``; the first event comes at once."""
+        """Yields the body of a ``text/event-stream``; the first event comes at once."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._told = loop, False

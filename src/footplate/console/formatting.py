@@ -40,7 +40,7 @@ KINDS = {
 
 
 def duration(seconds: float) -> str:
-    """``45 s``, ``12 min 3 s``, ``3 h``, ``2 d 4 h``: the two largest units."""
+    """Formats a duration in its two largest units: ``45 s``, ``12 min 3 s``, ``2 d 4 h``."""
     whole = max(0, int(seconds))
     units = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (1, "s"))
     at = next((i for i, (size, _) in enumerate(units) if whole >= size), len(units) - 1)
@@ -71,7 +71,7 @@ def absolute(time: str) -> str:
 
 
 def between(start: str | None, end: str | None, now: datetime) -> str:
-    """The time from ``start`` to ``end``, or until now; empty without a start."""
+    """Returns the time from ``start`` to ``end``, or until now; '' without a start."""
     if not start:
         return ""
     return duration(((parse(end) if end else now) - parse(start)).total_seconds())
@@ -90,32 +90,32 @@ def machine_pools(pools: Iterable[Mapping[str, JsonValue]]) -> list[tuple[str, s
 
 
 def machines(pools: Iterable[Mapping[str, JsonValue]]) -> str:
-    """``4 x n1-standard-4, 2 x a2-highgpu-1g (1 x NVIDIA_TESLA_A100)``."""
+    """Returns text such as ``4 x n1-standard-4, 2 x a2-highgpu-1g (1 x NVIDIA_TESLA_A100)``."""
     return ", ".join(f"{machine} {more}".rstrip() for machine, more in machine_pools(pools))
 
 
 def job_url(name: str) -> str:
-    """The page of a job."""
+    """Returns the URL of a job's page."""
     return f"/jobs/{quote(name)}"
 
 
 def search_url(name: str) -> str:
-    """The page of a tuning job's trials."""
+    """Returns the URL of the page of a tuning job's trials."""
     return f"/searches/{quote(name)}"
 
 
 def search_name(run: str) -> str:
-    """The tuning job of the job that runs a trial."""
+    """Returns the name of the tuning job for the job that runs a trial."""
     return str(tuning_job_name(parse_job_name(run)))
 
 
 def run_name(search: str, number: int) -> str:
-    """The job that runs a trial."""
+    """Returns the name of the job that runs a trial."""
     return str(trial_run_name(parse_job_name(search), number))
 
 
 def experiment_url(name: str) -> str:
-    """The page of an experiment, or of one in a TensorBoard."""
+    """Returns the URL of the page of an experiment, in a TensorBoard or not."""
     return f"/experiments/{quote(name)}"
 
 
@@ -128,7 +128,9 @@ def pretty(value: JsonValue) -> str:
 
 
 def resource(name: str, number: int = 2) -> str:
-    """``vCPUs``, ``memory``, ``NVIDIA_TESLA_T4``: what so many of a resource are called."""
+    """Returns what ``number`` units of a resource are called: ``vCPUs``, ``memory``,
+    ``NVIDIA_TESLA_T4``.
+    """
     return "memory" if name == MEMORY_MB else say_resource(name, number)
 
 
@@ -137,7 +139,7 @@ def amount(number: int, name: str) -> str:
 
 
 def size(count: int) -> str:
-    """``512 B``, ``1.5 kB``, ``2.3 GB``: in powers of 1000."""
+    """Formats bytes in powers of 1000: ``512 B``, ``1.5 kB``, ``2.3 GB``."""
     number, unit = float(count), "B"
     for larger in ("kB", "MB", "GB", "TB"):
         if number < _THOUSAND:

@@ -14,7 +14,7 @@ _MAX_FIELDS = 50
 
 
 async def read_form(request: Request, most_bytes: int) -> dict[str, str]:
-    """The fields that aren't empty; of several of one name the first. Raises InvalidArgument."""
+    """Returns the fields that aren't empty, the first of each name. Raises InvalidArgument."""
     raw = b""
     async for chunk in request.stream():
         raw += chunk

@@ -23,7 +23,10 @@ _LEAST = 3.0
 
 @dataclass(frozen=True)
 class Bar:
-    """``waited``: where waiting begins; from ``x`` on it ran. ``look`` names the colour."""
+    """The bar of a trial. It waited from ``waited`` to ``x``, and ran from ``x`` on.
+
+    ``look`` names the colour.
+    """
 
     number: int
     waited: float
@@ -35,7 +38,7 @@ class Bar:
 
 
 def make_bars(trials: Sequence[TrialJson], now: datetime) -> list[Bar]:
-    """Returns bars in the order of the trials' numbers; trials that run end ``now``."""
+    """Returns bars in the order of the trials' numbers; those of running trials end ``now``."""
     begin = min((parse(str(trial["createTime"])) for trial in trials), default=now)
     end = max((_end(trial, now) for trial in trials), default=now)
     whole = max((end - begin).total_seconds(), 1e-6)

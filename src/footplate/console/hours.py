@@ -17,7 +17,7 @@ _HOUR_S = 3600
 
 @dataclass
 class ProjectUse:
-    """The use of a project's running jobs. Costs are of those that have prices."""
+    """The use of a project's running jobs. Costs include only jobs with known prices."""
 
     project: str
     jobs: int = 0
@@ -33,7 +33,7 @@ class ProjectUse:
 
 
 def ran_hours(job: Mapping[str, Any], now: datetime) -> float:
-    """Returns the hours from its first start to its end, or until now."""
+    """Returns the hours from the job's first start to its end, or until now."""
     if not job.get("startTime"):
         return 0.0
     end = parse(job["endTime"]) if job.get("endTime") else now
@@ -41,7 +41,7 @@ def ran_hours(job: Mapping[str, Any], now: datetime) -> float:
 
 
 def used(job: Mapping[str, Any], now: datetime) -> list[str]:
-    """``2.5 machine-h`` and, if it has any, ``5 accelerator-h``; nothing before its start."""
+    """Returns ``2.5 machine-h`` and, if any, ``5 accelerator-h``; nothing before its start."""
     rates, hours = job.get("perHour"), ran_hours(job, now)
     if not (rates and hours):
         return []
@@ -50,7 +50,7 @@ def used(job: Mapping[str, Any], now: datetime) -> list[str]:
 
 
 def cost(job: Mapping[str, Any], now: datetime) -> str:
-    """Returns the job's cost; empty: a price isn't known, or it hasn't run."""
+    """Returns the job's cost; '' if a price isn't known, or it hasn't run."""
     rates, hours = job.get("perHour"), ran_hours(job, now)
     if not (rates and hours and "cost" in rates):
         return ""
@@ -58,7 +58,7 @@ def cost(job: Mapping[str, Any], now: datetime) -> str:
 
 
 def use_by_project(jobs: Iterable[Mapping[str, Any]], now: datetime) -> list[ProjectUse]:
-    """``jobs`` hold machines."""
+    """Returns the use of each project. ``jobs`` are those that hold machines."""
     found: dict[str, ProjectUse] = {}
     for job in jobs:
         rates = job.get("perHour")

@@ -28,7 +28,10 @@ _MIN_IN_GROUP = 2
 
 @dataclass(frozen=True)
 class Importance:
-    """``share``: of the objective's variance, 0 to 1; ``best``: the values of the best group."""
+    """A parameter's importance. ``share`` is its part of the objective's variance, 0 to 1.
+
+    ``best`` has the values of the best group.
+    """
 
     parameter: str
     share: float
@@ -38,7 +41,10 @@ class Importance:
 def importances(
     parameters: Sequence[str], trials: Sequence[tuple[Point, float]], *, minimize: bool
 ) -> list[Importance]:
-    """The most important first; empty where there are too few ``trials``, each with its result."""
+    """Returns the parameters' importances, the most important first; empty with too few ``trials``.
+
+    Each of the trials comes with its result.
+    """
     known = [(point, value) for point, value in trials if math.isfinite(value)]
     if len(known) < MIN_TRIALS:
         return []
@@ -52,7 +58,7 @@ def importances(
 def _importance(
     name: str, points: Sequence[Point], ranks: Sequence[float], *, minimize: bool
 ) -> Importance | None:
-    """Returns a parameter's importance; None: trials lack it, or all have the same value."""
+    """Returns a parameter's importance; None if trials lack it, or all have the same value."""
     having = [
         (point[name], rank) for point, rank in zip(points, ranks, strict=True) if name in point
     ]
@@ -72,7 +78,7 @@ def _importance(
 
 
 def _groups(having: Sequence[tuple[JsonValue, float]]) -> dict[str, list[float]]:
-    """Ranks by what the values of a group are called."""
+    """Returns the ranks in each group of values, by the group's name."""
     groups: dict[str, list[float]] = defaultdict(list)
     numbers = [v for v, _ in having if isinstance(v, int | float) and not isinstance(v, bool)]
     if len(numbers) < len(having) or len(set(numbers)) <= _GROUPS:

@@ -38,20 +38,20 @@ async def _cancel(visit: Visit) -> Response:
 
 
 async def _stacks(visit: Visit) -> Response:
-    """Shows where the processes of a running job stand; it takes seconds."""
+    """Shows where the processes of a running job stand; this takes seconds."""
     report = await visit.post(f"/footplate/v1/{visit.request.path_params['name']}:stacks")
     return visit.render("job_stacks.html", report=report)
 
 
 async def _again(visit: Visit) -> Response:
-    """Shows what would be submitted again, and a button that does it."""
+    """Shows the request to submit again, and a button that submits it."""
     job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     suffix = f"_{secrets.token_hex(3)}"
     return _ask(visit, job, str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix)
 
 
 async def _submit_again(visit: Visit) -> Response:
-    """Makes a job of the same request, and redirects to its page."""
+    """Creates a job from the same request, and redirects to its page."""
     job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     new_id = (await read_form(visit.request, _MAX_FORM_BYTES)).get("jobId", "").strip()
     parent, kind = parent_of(job), job["kind"]

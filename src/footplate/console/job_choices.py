@@ -30,7 +30,7 @@ _MAX_FORM_BYTES = 200_000
 
 @dataclass(frozen=True)
 class Chosen:
-    """``problem``: why it isn't, or can't be, deleted; empty: it can be."""
+    """A job to delete. ``problem`` says why it can't be, or wasn't, deleted; '' if it can."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class Chosen:
 
 
 def job_choice_routes(site: Site) -> list[Route]:
-    """Returns the routes; they must precede single jobs, whose names may have many parts."""
+    """Returns the routes; they must precede single jobs, whose names have many parts."""
     return [
         site.page("/jobs/compare", _compare),
         site.page("/jobs/delete", _ask),
@@ -84,7 +84,7 @@ async def _look(visit: Visit, name: str) -> Chosen:
 
 
 async def _delete(visit: Visit) -> Response:
-    """Deletes one after the other, and shows those that are left; without any, the list."""
+    """Deletes the jobs one after the other; shows those that couldn't be deleted, or the list."""
     fields = parse_qs((await _body(visit)).decode("utf-8", "replace"))
     left: list[Chosen] = []
     for name in fields.get("job", [])[:_MOST_DELETED]:

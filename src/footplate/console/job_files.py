@@ -28,7 +28,7 @@ class Place:
 
     @classmethod
     def of(cls, uri: str) -> Place | None:
-        """Reads the place; None: it is no ``gs://`` URI."""
+        """Returns the place of a ``gs://`` URI; None for any other."""
         if not uri.startswith("gs://"):
             return None
         bucket, _, path = uri.removeprefix("gs://").partition("/")
@@ -37,7 +37,7 @@ class Place:
 
 
 def directory_of(job: Any) -> str:
-    """Returns the directory where a job's programs write; empty: it names none."""
+    """Returns the directory that a job's programs write to; '' if it names none."""
     if job["spec"].get("jobDir"):
         return str(job["spec"]["jobDir"])
     return common_directory(str(each["uri"]) for each in job["spec"]["directories"])
@@ -51,8 +51,9 @@ def job_file_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """``?folder=`` below the job's directory, ``?page=``: a page of its own, or for htmx a part of
-    the job's.
+    """Shows the files in ``?folder=`` below the job's directory, from ``?page=`` on.
+
+    Returns a page of its own or, for htmx, a part of the job's page.
     """
     job: Any = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     directory = directory_of(job)
@@ -90,7 +91,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _download(visit: Visit) -> Response:
-    """``?path=`` below the job's directory, as a file to keep."""
+    """Downloads the file ``?path=`` below the job's directory."""
     job: Any = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     place = Place.of(directory_of(job))
     path = visit.parameter("path")
@@ -104,6 +105,6 @@ def _folder(text: str) -> str:
 
 
 def _crumbs(folder: str) -> list[tuple[str, str]]:
-    """The names of the folders on the way, with what leads to each."""
+    """Returns the names of the folder and its parents, with their paths."""
     parts = folder.split("/")[:-1]
     return [(part, "/".join(parts[: at + 1]) + "/") for at, part in enumerate(parts)]

@@ -64,14 +64,14 @@ class JobForm:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> JobForm:
-        """Line ends as forms send them become those of Unix."""
+        """Reads the form; changes the line ends of web forms to those of Unix."""
         texts = {each.name: given.get(each.name, "") for each in fields(cls)}
         texts |= {name: text.replace("\r\n", "\n") for name, text in texts.items()}
         return cls(**texts)
 
 
 def to_request(form: JobForm) -> JsonObject:
-    """The body of a custom job. Numbers that are none stay as they are: the service says so."""
+    """Returns the body of a custom job. The service reports invalid numbers."""
     spec: JsonObject = {"workerPoolSpecs": [*_pools(form)]}
     if form.output.strip():
         spec["baseOutputDirectory"] = {"outputUriPrefix": form.output.strip()}
@@ -84,7 +84,7 @@ def to_request(form: JobForm) -> JsonObject:
 
 
 def _pools(form: JobForm) -> list[JsonValue]:
-    """The first replica, and a second pool of all others."""
+    """Returns the first replica's pool, and a second pool for all others."""
     number = _number(form.replicas.strip() or "1")
     if not isinstance(number, int) or number < 2:
         return [_pool(form, number)]
@@ -124,7 +124,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """``NAME=VALUE`` of each line."""
+    """Returns the pairs in lines of ``NAME=VALUE``."""
     parts = (line.partition("=") for line in _lines(text))
     return {name.strip(): value for name, _, value in parts}
 
@@ -147,7 +147,7 @@ def _number(text: str) -> int | str:
 
 
 def to_form(request: Mapping[str, Any], project: str, region: str) -> JobForm | None:
-    """The form that makes this request; None: the request has what the form can't hold."""
+    """Returns the form that makes this request; None if the form can't hold all of it."""
     try:
         form = replace(_read(request), project=project, region=region)
     except (KeyError, IndexError, TypeError, AttributeError, ValueError):
@@ -187,7 +187,7 @@ def _joined(lines: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as text, since clients send both, and without what is empty."""
+    """Returns the value with numbers as text, as clients send both, and without empty parts."""
     if isinstance(value, dict):
         made = {key: _plain(each) for key, each in value.items()}
         return {key: each for key, each in made.items() if each not in ("", [], {})}
@@ -197,7 +197,7 @@ def _plain(value: Any) -> Any:
 
 
 def field_of(path: str) -> str:
-    """The field of the form that a path of the request comes from; empty: none."""
+    """Returns the form's field for a path of the request; '' if none matches."""
     found = _POOL.fullmatch(path)
     within = found[1] if found else path
     longest = max((p for p in _FIELDS if within.startswith(p)), key=len, default="")

@@ -36,7 +36,7 @@ _AT_ONCE = "500"
 
 @dataclass(frozen=True)
 class Choice:
-    """The reader's filters; empty fields choose nothing. ``label``: ``KEY`` or ``KEY=VALUE``."""
+    """The reader's filters; an empty field matches all. ``label`` is ``KEY`` or ``KEY=VALUE``."""
 
     q: str = ""
     state: str = ""
@@ -54,15 +54,15 @@ class Choice:
 
     @property
     def empty(self) -> bool:
-        """Returns whether it chooses all jobs."""
+        """Returns whether the filters match all jobs."""
         return replace(self, order="") == Choice()
 
     def parameters(self) -> dict[str, str]:
-        """Returns the parameters of the page's URL."""
+        """Returns the filters as parameters of the page's URL."""
         return {name: value for name in _FIELDS if (value := getattr(self, name))}
 
     def operation(self) -> dict[str, str]:
-        """Returns the parameters of the operation."""
+        """Returns the filters as parameters of the operation."""
         parts = list(self._conditions())
         asked = {"kind": self.kind, "project": self.project, "region": self.region}
         asked["filter"] = " AND ".join(parts)
@@ -93,7 +93,7 @@ def job_list_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """The whole page, or for htmx the table; 204 if the reader has that already."""
+    """Returns the whole page or, for htmx, the table; 204 if the reader has it already."""
     if not visit.is_fragment:
         return await _show_page(visit)
     digest, text = await visit.share(lambda: _write_rows(visit))
@@ -103,7 +103,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _write_rows(visit: Visit) -> tuple[str, str]:
-    """The digest of what is shown, and the table."""
+    """Returns the digest of the table's content, and the table."""
     context = await _read(visit)
     return str(context["digest"]), visit.render_text("job_rows.html", **context)
 
@@ -126,7 +126,7 @@ async def _show_page(visit: Visit) -> Response:
 
 
 async def _read(visit: Visit) -> dict[str, Any]:
-    """Returns the values that both templates show."""
+    """Returns the values for both templates."""
     choice, token = Choice.read(visit), visit.parameter("page")
     read = _read_sorted if choice.order else _read_newest
     found = await read(visit, choice, token)
@@ -160,7 +160,7 @@ async def _read_newest(visit: Visit, choice: Choice, token: str) -> dict[str, An
 
 
 async def _read_sorted(visit: Visit, choice: Choice, token: str) -> dict[str, Any]:
-    """Returns what the operation would, but sorted; a page token is its first row's number."""
+    """Returns the operation's answer, but sorted; a page token is the number of its first row."""
     start = int(token) if token.isascii() and token.isdigit() and len(token) < 6 else 0
     asked = {**choice.operation(), "pageSize": _AT_ONCE}
     found = await visit.read_all("/footplate/v1/jobs", "jobs", asked, most=MOST_SORTED)

@@ -43,7 +43,7 @@ async def _metrics(visit: Visit) -> Response:
 
 
 async def _download(visit: Visit) -> Response:
-    """Sends all lines as they come: no log is held in memory."""
+    """Sends all lines as they are read; never holds the whole log in memory."""
     first = (await _ask(visit, "lines", {"limit": _PAGE})).document()
     headers = {
         "Content-Disposition": 'attachment; filename="log.txt"',

@@ -51,7 +51,7 @@ async def _save(visit: Visit) -> Response:
 
 
 def read_labels(text: str) -> dict[str, str]:
-    """``key=value`` of each line. Raises InvalidArgument for a key that stands there twice."""
+    """Returns the labels in lines of ``key=value``. Raises InvalidArgument for a repeated key."""
     found: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
         key, _, value = (part.strip() for part in line.partition("="))

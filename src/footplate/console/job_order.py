@@ -23,7 +23,7 @@ _Key = Any
 
 @dataclass(frozen=True)
 class Column:
-    """``key`` takes a job as the service lists it, and the time now."""
+    """A column to sort by. ``key`` takes a job, as the service lists it, and the current time."""
 
     name: str
     key: Callable[[Mapping[str, Any], datetime], _Key]
@@ -58,7 +58,9 @@ COLUMNS = {
 
 
 def read_order(text: str) -> str:
-    """``name``, or ``-name`` for descending; empty for the newest first and for what is unknown."""
+    """Returns a valid order: ``name``, or ``-name`` for descending; '' for newest first or an
+    unknown one.
+    """
     known = text.removeprefix("-") in COLUMNS and text != NEWEST
     return text if known else ""
 
@@ -66,13 +68,13 @@ def read_order(text: str) -> str:
 def sort_jobs(
     jobs: Sequence[Mapping[str, Any]], order: str, now: datetime
 ) -> list[Mapping[str, Any]]:
-    """Sorts jobs; equal ones stay newest first, as they come."""
+    """Sorts jobs; equal ones stay in their order, newest first."""
     column = COLUMNS[order.removeprefix("-")]
     return sorted(jobs, key=lambda job: column.key(job, now), reverse=order.startswith("-"))
 
 
 def next_order(order: str, column: str) -> str:
-    """Returns the order after a click on ``column``: numbers begin with the largest."""
+    """Returns the order after a click on ``column``; columns of numbers begin with the largest."""
     first = f"-{column}" if column in ("created", "ran", "used", "machines") else column
     second = first.removeprefix("-") if first.startswith("-") else f"-{first}"
     return second if (order or NEWEST) == first else first

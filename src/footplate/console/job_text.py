@@ -27,9 +27,9 @@ _VERSIONS = frozenset({"runtimeVersion", "pythonVersion"})
 
 
 class _Loader(yaml.SafeLoader):
-    """A loader without aliases, which make a short text long, and dates, which JSON lacks.
+    """A YAML loader without aliases, which make a short text long, and dates, which JSON lacks.
 
-    Versions are text: as a number 1.10 would become 1.1.
+    It reads versions as text, since the number for 1.10 would be 1.1.
     """
 
     depth = 0
@@ -64,10 +64,10 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_job(text: str) -> tuple[str, JsonObject]:
-    """The kind of the job, as the last part of its collection, and its request.
+    """Returns the job's kind, as the last part of its collection, and its request.
 
-    What gcloud takes as ``--config`` of a custom job, its specification alone, is one as well.
-    Raises InvalidArgument.
+    Also accepts the specification alone, which gcloud takes as ``--config`` of a custom job. Raises
+    InvalidArgument.
     """
     request = _read(text)
     for field, kind in _KINDS.items():

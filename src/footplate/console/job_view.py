@@ -34,7 +34,7 @@ _MAX_ATTEMPTS = 200
 
 
 def job_routes(site: Site) -> list[Route]:
-    """Returns the routes, most specific first: a job's name may have any number of parts."""
+    """Returns the routes, most specific first, as a job's name may have any number of parts."""
     return [
         *job_log_routes(site),
         *job_file_routes(site),
@@ -45,7 +45,7 @@ def job_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """The whole page, or for htmx what changes while the job runs; 204 if that is as before."""
+    """Returns the whole page or, for htmx, what changes while a job runs; 204 if unchanged."""
     name = visit.request.path_params["name"]
     job: Any = await visit.get(f"/footplate/v1/{name}/details")
     ran = await _read_backing(visit, job)
@@ -83,9 +83,9 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _read_backing(visit: Visit, job: Any) -> Any:
-    """The job that runs the program: a pipeline's, or ``job`` itself.
+    """Returns the job that runs the program: a pipeline's, or ``job`` itself.
 
-    None: it isn't there yet, or was deleted.
+    Returns None if it doesn't exist yet, or was deleted.
     """
     if "backing" not in job:
         return job
@@ -96,7 +96,7 @@ async def _read_backing(visit: Visit, job: Any) -> Any:
 
 
 async def _read_shells(visit: Visit, job: Any) -> dict[str, str]:
-    """Addresses of shells by replica, while there are any."""
+    """Returns the addresses of shells by replica; none if the job has no shells now."""
     if job is None or not job["spec"]["webAccess"] or job["state"] in TERMINAL:
         return {}
     given: Any = await visit.get(f"/v1/{job['name']}")
@@ -105,7 +105,7 @@ async def _read_shells(visit: Visit, job: Any) -> dict[str, str]:
 
 
 async def _read_events(visit: Visit, name: str) -> list[Any]:
-    """The first _MAX_EVENTS, which come in pages."""
+    """Returns the first _MAX_EVENTS events; reads them in pages."""
     found: list[Any] = []
     while len(found) < _MAX_EVENTS:
         query = {"after": str(found[-1]["number"])} if found else {}

@@ -24,7 +24,7 @@ def models_routes(site: Site) -> list[Route]:
 
 
 async def _download(visit: Visit) -> Response:
-    """``?version=&file=``: one of the files of a version."""
+    """Downloads a file of a version: ``?version=&file=``."""
     _, chosen, _ = await _read(visit)
     place = _directory(str(chosen.get("artifactUri", "")))
     file = visit.parameter("file")
@@ -35,7 +35,7 @@ async def _download(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit) -> Response:
-    """``?version=`` chooses whose files are shown; else the default version's."""
+    """Shows a model, with the files of the version ``?version=`` or of the default one."""
     model, chosen, versions = await _read(visit)
     files, more, problem = await _files(visit, str(chosen.get("artifactUri", "")))
     return visit.render(
@@ -50,7 +50,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _read(visit: Visit) -> tuple[Any, Any, list[Any]]:
-    """The model, the version that is asked for or the default one, and all versions."""
+    """Returns the model, the requested or the default version, and all versions."""
     name = visit.request.path_params["name"]
     model: Any = await visit.get(f"/v1/{name}")
     listed: Any = await visit.get(f"/v1/{name}:listVersions")
@@ -61,7 +61,7 @@ async def _read(visit: Visit) -> tuple[Any, Any, list[Any]]:
 
 
 def _directory(uri: str) -> tuple[str, str] | None:
-    """The bucket, and the prefix of the names in it; None: it is in no bucket."""
+    """Returns the bucket, and the prefix of names in it; None if ``uri`` isn't in a bucket."""
     if not uri.startswith("gs://"):
         return None
     bucket, _, path = uri.removeprefix("gs://").partition("/")
@@ -69,7 +69,7 @@ def _directory(uri: str) -> tuple[str, str] | None:
 
 
 async def _files(visit: Visit, uri: str) -> tuple[list[Any], bool, str]:
-    """Returns files of a directory in a bucket, whether there are more, and why none are shown."""
+    """Returns files in a bucket's directory, whether there are more, and why none are shown."""
     place = _directory(uri)
     if place is None:
         return [], False, ""

@@ -38,7 +38,7 @@ class Answer:
     body: bytes
 
     def document(self) -> JsonObject:
-        """The JSON of the answer. Raises the service's error."""
+        """Returns the JSON of the answer, or raises the error that it holds."""
         found: JsonObject = json.loads(self.body or b"{}")
         if self.status < HTTPStatus.BAD_REQUEST:
             return found
@@ -61,7 +61,7 @@ async def call_operation(
     query: Mapping[str, str | Sequence[str]],
     body: JsonObject | None = None,
 ) -> Answer:
-    """Returns ``app``'s answer on ``request``'s connection; sends ``token`` if there is one."""
+    """Calls ``app`` on the connection of ``request``; sends ``token`` if there is one."""
     raw = b"" if body is None else json.dumps(body).encode()
     scope = make_scope(request, token, method, path, query, raw)
     answer = await call_asgi(app, scope, raw)

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsoleParts:
-    """``app`` returns the service's whole application; ``now`` is in seconds.
+    """The console's dependencies. ``app`` returns the service's whole application.
 
-    ``guard_guesses`` is for the sign-in page.
+    ``now`` returns seconds. ``guard_guesses`` protects the sign-in page.
     """
 
     app: Callable[[], ASGIApp]

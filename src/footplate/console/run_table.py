@@ -29,7 +29,7 @@ _EQUALITY = ("=", "!=")
 
 @dataclass(frozen=True)
 class Run:
-    """``curves`` is the name of its run in a TensorBoard; empty: it has none."""
+    """A run of an experiment. ``curves`` names its run in a TensorBoard; '' if it has none."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Run:
     curves: str = ""
 
     def value(self, column: str) -> Any:
-        """Returns a metric, or else a parameter, or else name or state; None: it has none."""
+        """Returns the run's metric, parameter, name or state; None if it has none of these."""
         own = {"run": self.title, "state": self.state, "created": self.created}
         for values in (self.metrics, self.params, own):
             if column in values:
@@ -49,12 +49,12 @@ class Run:
 
 
 def columns(values: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns each name once, in the order in which they come."""
+    """Returns each name once, in the order of its first use."""
     return list(dict.fromkeys(name for each in values for name in each))
 
 
 def choose(runs: Sequence[Run], text: str) -> list[Run]:
-    """Returns the runs that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``.
+    """Returns the runs that meet all conditions: ``loss < 0.5 AND rate = 0.1``.
 
     Text without a comparison is a part of the name. Raises InvalidArgument.
     """
@@ -87,7 +87,7 @@ def _fulfils(run: Run, condition: str) -> bool:
 
 
 def order(runs: Sequence[Run], by: str) -> list[Run]:
-    """Sorts by a column, descending if ``-`` precedes it; runs without a value come last."""
+    """Sorts by a column, descending if ``by`` begins with ``-``; runs without a value come last."""
     column = by.removeprefix("-")
     known = [run for run in runs if run.value(column) is not None]
     unknown = [run for run in runs if run.value(column) is None]
@@ -100,7 +100,7 @@ def _key(value: Any) -> tuple[int, float, str]:
 
 
 def _number(text: str) -> float | str:
-    """NaN, which is in no order, stays text."""
+    """Returns the number in ``text``; ``text`` itself if it is none, or NaN (no order)."""
     try:
         number = float(text)
     except ValueError:

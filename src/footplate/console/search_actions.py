@@ -53,7 +53,7 @@ async def _extend(visit: Visit) -> Response:
 
 
 async def _field(visit: Visit) -> str:
-    """``trials`` of a small form."""
+    """Returns the field ``trials`` of a small form."""
     raw = (await visit.request.body())[:_MOST_FORM_BYTES].decode("utf-8", "replace")
     return parse_qs(raw, max_num_fields=20).get("trials", [""])[0]
 

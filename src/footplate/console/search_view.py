@@ -47,7 +47,7 @@ async def _curves(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit) -> Response:
-    """The whole page, or for htmx what changes with the trials; 204 if that is as before."""
+    """Returns the whole page or, for htmx, what changes with trials; 204 if unchanged."""
     name = visit.request.path_params["name"]
     asked = {key: value for key in ("filter", "orderBy") if (value := visit.parameter(key).strip())}
     whole: Any = await visit.get(f"/footplate/v1/{name}/trials")

@@ -15,9 +15,10 @@ _PURPOSE = "footplate console session until "
 
 
 class Sessions:
-    """The cookie holds its end and a signature by the token, not the token.
+    """Sessions of signed-in readers. Their cookie holds its end and a signature by the token, not
+    the token.
 
-    A server with another token, or none, doesn't accept it. ``now`` is in seconds.
+    A server with another token, or none, rejects it. ``now`` returns seconds.
     """
 
     def __init__(self, token: str | None, now: Callable[[], float]) -> None:
@@ -29,7 +30,7 @@ class Sessions:
         return bool(self._token)
 
     def open(self, given: str) -> str | None:
-        """The cookie of a new session; None: ``given`` isn't the token."""
+        """Returns the cookie of a new session; None if ``given`` isn't the token."""
         if not self._token or not hmac.compare_digest(
             given.encode("utf-8", "surrogatepass"), self._token.encode()
         ):
@@ -38,7 +39,7 @@ class Sessions:
         return f"{end}.{self._sign(end)}"
 
     def token_of(self, cookie: str | None) -> str | None:
-        """The token, for whom has a session; None for all others."""
+        """Returns the token if the cookie is of a valid session; None otherwise."""
         end, _, signature = (cookie or "").partition(".")
         if not self._token or not (end.isascii() and end.isdigit() and len(end) < 20):
             return None

@@ -24,15 +24,18 @@ class _Shared:
 
 
 class SharedAnswers:
-    """The answers for one event loop, never older than the change that their readers know."""
+    """Answers that readers share in one event loop; none is older than the change that its
+    reader knows of.
+    """
 
     def __init__(self) -> None:
         self._found: dict[Hashable, _Shared] = {}
 
     async def get(self, key: Hashable, changes: object, read: Callable[[], Awaitable[T]]) -> T:
-        """``key``: what is asked, and by whom. ``changes`` is another after each change.
+        """Returns the answer of ``read``, shared by calls with the same ``key`` and ``changes``.
 
-        Raises what ``read`` raises; an error isn't kept.
+        ``key`` stands for the question and the reader; ``changes`` differs after each change.
+        Raises the error of ``read``, which isn't stored.
         """
         now = asyncio.get_running_loop().time()
         known = self._found.get(key)
@@ -57,6 +60,6 @@ def _holds(known: _Shared, changes: object, now: float) -> bool:
 
 
 def _look_at(answer: asyncio.Future[Any]) -> None:
-    """Retrieves an error that nobody may have waited for: asyncio would complain of it."""
+    """Retrieves an error that nobody may have waited for; asyncio would log it otherwise."""
     if not answer.cancelled():
         answer.exception()

@@ -25,7 +25,10 @@ _MAX_FORM_BYTES = 16_384
 
 
 def sign_in_routes(site: Site, guard: GuardGuesses) -> list[Route]:
-    """``guard`` calls, for a request, what returns None where its token is wrong."""
+    """Returns the routes to sign in and out.
+
+    ``guard`` calls, for a request, a function that returns None if its token is wrong.
+    """
     view = _SignIn(site, guard)
     return [
         site.page("/sign-in", view.answer, ("GET", "POST"), signed_in=False),

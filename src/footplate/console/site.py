@@ -55,9 +55,9 @@ def _now() -> datetime:
 
 @dataclass(frozen=True)
 class Visit:
-    """One request of a page; views make their answers by its methods.
+    """One request of a page, with the methods by which views make their answers.
 
-    ``token`` is the reader's, where the server has one.
+    ``token`` is the reader's, if the server has one.
     """
 
     site: Site
@@ -66,7 +66,7 @@ class Visit:
 
     @property
     def is_fragment(self) -> bool:
-        """Returns whether htmx asks for a part of a page."""
+        """Returns whether htmx requests a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
     def parameter(self, name: str) -> str:
@@ -75,9 +75,9 @@ class Visit:
     async def get(
         self, path: str, query: Mapping[str, str | Sequence[str]] | None = None
     ) -> JsonObject:
-        """The answer of an operation of the service. Raises its ServiceError.
+        """Returns the answer of an operation of the service. Raises its ServiceError.
 
-        A parameter with several values stands in the URL several times.
+        A parameter with several values is repeated in the URL.
         """
         return (await self.call("GET", path, query)).document()
 
@@ -95,9 +95,10 @@ class Visit:
         return await call_operation(app, self.request, self.token, method, path, query or {}, body)
 
     async def share(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Returns what ``read`` returns for this URL and reader, shared by tabs until jobs change.
+        """Returns the result of ``read`` for this URL and reader, shared by tabs until jobs change.
 
-        The number of changes is asked for in each reader's name, so who may not read is refused.
+        The number of changes is requested with each reader's own token, so that unauthorized
+        readers are refused.
         """
         changes = (await self.get("/footplate/v1/changes"))["changes"]
         given = self.request.query_params.multi_items()
@@ -109,7 +110,7 @@ class Visit:
     async def read_all(
         self, path: str, key: str, query: Mapping[str, str] | None = None, *, most: int = 1000
     ) -> list[Any]:
-        """The items of all pages, about ``most`` of them; none where the parent isn't there."""
+        """Returns the items of all pages, about ``most``; none if the parent doesn't exist."""
         found: list[Any] = []
         asked = {"pageSize": _PAGE, **(query or {})}
         try:
@@ -139,7 +140,7 @@ class Visit:
 
 
 class Site:
-    """``app`` returns the service's own application, which answers the operations."""
+    """The console's pages. ``app`` returns the service's application with the operations."""
 
     def __init__(
         self,
@@ -176,9 +177,10 @@ class Site:
         *,
         signed_in: bool = True,
     ) -> Route:
-        """``handle`` answers readers who are signed in, or all with ``signed_in=False``.
+        """Returns a route to ``handle``, for signed-in readers or, with ``signed_in=False``, for
+        all.
 
-        Callers that don't accept HTML get 404, as elsewhere where nothing is served.
+        Callers that don't accept HTML get 404, as for an unknown path.
         """
 
         async def endpoint(request: Request) -> Response:
@@ -226,7 +228,7 @@ class Site:
         return self.render(visit, "error.html", status, message=error.message, code=status)
 
     def to_sign_in(self, visit: Visit, path: str = "") -> Response:
-        """``path``: where to go on, where that isn't the page that was asked for."""
+        """Redirects to the sign-in page; then to ``path``, or back to the requested page."""
         if visit.is_fragment:
             here = urlsplit(visit.request.headers.get("hx-current-url", ""))
             there = _sign_in_url(here.path, here.query)
@@ -236,10 +238,11 @@ class Site:
         return RedirectResponse(there, HTTPStatus.SEE_OTHER)
 
     def _check_origin(self, visit: Visit) -> None:
-        """A page elsewhere can send forms, but no header of its own, and not without ``Origin``.
+        """Checks that a form comes from this server's pages.
 
-        Foreign origins are refused before, for all of the server. A form of our own, which works
-        without scripts, names this one.
+        Other sites' pages can send forms, but with their own ``Origin`` and without further
+        headers. The server has already refused foreign origins. A form of ours, which works without
+        scripts, sends this origin.
         """
         request = visit.request
         if request.method in ("GET", "HEAD"):

@@ -40,14 +40,14 @@ _HEADERS = {
 
 
 class StaticFiles:
-    """All files of ``folder``, as they are at the first request."""
+    """Serves all files of ``folder``, in the state of the first request."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
 
     @cached_property
     def _files(self) -> Mapping[str, tuple[bytes, bytes]]:
-        """The files by path, plain and compressed."""
+        """Returns the files by path, plain and compressed."""
         found = sorted(path for path in self._folder.rglob("*") if path.suffix in _TYPES)
         return {
             path.relative_to(self._folder).as_posix(): (raw, gzip.compress(raw, mtime=0))
@@ -63,7 +63,7 @@ class StaticFiles:
         return whole.hexdigest()[:16]
 
     def missing(self) -> tuple[str, ...]:
-        """Returns the files that ``make console`` would fetch."""
+        """Returns the missing files, which ``make console`` would download."""
         return tuple(n for n in VENDOR_FILES if f"{VENDOR}/{n}" not in self._files)
 
     def url(self, name: str) -> str:

@@ -25,7 +25,9 @@ _OUTPUTS = ("name", "state", "createTime", "startTime", "endTime", "updateTime",
 
 
 def request_of(job: Mapping[str, JsonValue], *, new_id: str = "") -> JsonObject:
-    """The body that makes the same job again; ``new_id`` is for those whose id users choose."""
+    """Returns the body that creates the same job again; ``new_id`` is for kinds with ids chosen
+    by users.
+    """
     given = job["request"]
     request = dict(given) if isinstance(given, dict) else {}
     for name in _OUTPUTS:
@@ -40,7 +42,8 @@ def request_of(job: Mapping[str, JsonValue], *, new_id: str = "") -> JsonObject:
 def more_trials(job: Mapping[str, JsonValue], count: int, *, suffix: str) -> JsonObject:
     """Returns the body of a tuning job that continues the search of ``job`` with ``count`` trials.
 
-    A training job resumes it; a job of Vertex AI, which has no field for that, learns from it.
+    A training job resumes the search. A job of Vertex AI has no field for this, and learns from it
+    instead.
     """
     new_id = str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix
     request = request_of(job, new_id=new_id)
@@ -65,7 +68,7 @@ def _object(value: JsonValue) -> JsonObject:
 
 
 def parent_of(job: Mapping[str, JsonValue]) -> str:
-    """``projects/P`` or ``projects/P/locations/R``."""
+    """Returns the job's parent: ``projects/P`` or ``projects/P/locations/R``."""
     return str(job["name"]).rsplit("/", 2)[0]
 
 
@@ -74,7 +77,7 @@ def as_yaml(value: JsonValue) -> str:
 
 
 def as_python(job: Mapping[str, JsonValue]) -> str:
-    """Returns a program for google-api-python-client, which takes requests as they are."""
+    """Returns a program for google-api-python-client that submits the same request."""
     kind = str(job["kind"])
     service = "ml" if kind == "jobs" else "aiplatform"
     chain = "projects()" if kind == "jobs" else "projects().locations()"
@@ -91,7 +94,7 @@ def as_python(job: Mapping[str, JsonValue]) -> str:
 
 
 def as_gcloud(job: Mapping[str, JsonValue]) -> str:
-    """A command for a shell; of a pipeline, which gcloud can't create, what curl sends."""
+    """Returns a shell command that submits the job; for a pipeline (not in gcloud) with curl."""
     kind, project = str(job["kind"]), str(job["project"])
     request = request_of(job)
     labels = request.pop("labels", None)
@@ -114,7 +117,7 @@ def as_gcloud(job: Mapping[str, JsonValue]) -> str:
 
 
 def _with_file(words: list[str], text: str) -> str:
-    """A here-document, which ends at a word that ``text`` doesn't hold as a line."""
+    """Returns a command with a here-document; its end marker is no line of ``text``."""
     end = "END"
     while end in text.splitlines():
         end += "_"

@@ -36,7 +36,7 @@ TEXTS = (("gcloud", "gcloud"), ("python", "Python"), ("yaml", "YAML"))
 
 @dataclass
 class Draft:
-    """A job that may be submitted. ``errors`` are by field of the form, ``others`` all by path."""
+    """A job to submit. ``errors`` are by field of the form; ``others`` has all of them by path."""
 
     project: str
     region: str
@@ -53,7 +53,7 @@ class Draft:
         return project if self.kind == "jobs" else f"{project}/locations/{self.region}"
 
     def add(self, name: str, path: str, text: str) -> None:
-        """Notes what is wrong at ``path``, and at the form's field ``name`` if there is one."""
+        """Adds an error at ``path``, and at the form's field ``name`` if there is one."""
         if name:
             self.errors.setdefault(name, []).append(text)
         self.others.append((path, text))
@@ -97,7 +97,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _filled(visit: Visit, projects: list[str]) -> tuple[JobForm, str]:
-    """Returns the form's first content: the job ``from``, as fields if they can hold it."""
+    """Returns the form's first content: the job ``from``, as fields if the form can hold it."""
     project = visit.parameter("project").strip() or (projects[0] if len(projects) == 1 else "")
     region = visit.parameter("region").strip() or _REGION
     source = visit.parameter("from").strip()
@@ -119,7 +119,7 @@ async def _check(visit: Visit) -> Response:
 
 
 async def _create(visit: Visit) -> Response:
-    """Makes the job and redirects to its page; shows what is wrong as a check does."""
+    """Creates the job and redirects to its page; shows errors in the same way as a check."""
     fields = await read_form(visit.request, _MAX_BYTES)
     draft = await _ask(visit, read_draft(fields))
     if not draft.accepted:
@@ -150,8 +150,8 @@ def read_draft(fields: Mapping[str, str]) -> Draft:
 async def _ask(visit: Visit, draft: Draft) -> Draft:
     """Adds the service's answer to a draft, and errors to the fields of the form.
 
-    All mistakes are shown at once: what can't be sent yet is checked in a project and region that
-    stand in for the missing ones, and of the answer only the mistakes are shown.
+    All mistakes are shown at once: a draft that can't be sent yet is checked with a substitute
+    project and region, and only the mistakes of the answer are shown.
     """
     if "text" in draft.errors:
         return draft
@@ -185,7 +185,7 @@ def _show_draft(visit: Visit, draft: Draft) -> Response:
 
 
 def _texts(draft: Draft) -> Mapping[str, str]:
-    """The same as a command, a program and a file; empty of what is no job at all."""
+    """Returns the job as a command, a program and a file; empty texts if there is no valid job."""
     if not draft.request or "project" in draft.errors or "region" in draft.errors:
         return {name: "" for name, _ in TEXTS}
     job: JsonObject = {

@@ -27,7 +27,7 @@ _CHANGES = 10
 
 @dataclass(frozen=True)
 class Sample:
-    """One line of what ``/metrics`` answers."""
+    """One line of the answer of ``/metrics``."""
 
     name: str
     labels: Mapping[str, str]
@@ -36,7 +36,7 @@ class Sample:
 
 @dataclass
 class Caller:
-    """A program by its own account, and how often it called this server since its start."""
+    """A calling program, by its own name, and its number of calls since the server's start."""
 
     program: str
     version: str
@@ -90,7 +90,7 @@ async def _answer(visit: Visit, path: str) -> Mapping[str, Any]:
 
 
 def read_metrics(text: str) -> Iterator[Sample]:
-    """Lines that aren't as Prometheus has them are left out."""
+    """Yields samples; skips lines that aren't in Prometheus' format."""
     for line in text.splitlines():
         found = _SAMPLE.fullmatch(line)
         if found:

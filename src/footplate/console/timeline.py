@@ -33,7 +33,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Marker:
-    """A restart: of one replica, or of all."""
+    """A restart of one replica, or of all."""
 
     x: float
     time: str
@@ -47,7 +47,7 @@ class Timeline:
 
 
 def make_timeline(job: Mapping[str, JsonValue], events: Sequence[Event], now: datetime) -> Timeline:
-    """Makes a timeline from the job's creation to its end, or to ``now``."""
+    """Returns a timeline from the job's creation to its end, or to ``now``."""
     begin = parse(str(job["createTime"]))
     end = parse(str(job["endTime"])) if "endTime" in job else now
     spans = _spans(events, begin, max(begin, end))
@@ -71,7 +71,9 @@ def make_timeline(job: Mapping[str, JsonValue], events: Sequence[Event], now: da
 
 
 def _spans(events: Sequence[Event], begin: datetime, end: datetime) -> list[tuple[str, float]]:
-    """States one after the other; of a job whose events are gone none but the first."""
+    """Returns the job's states with their parts of the time; only the first one if its events
+    are gone.
+    """
     changes = [("QUEUED", begin)]
     for event in events:
         state = str(event["kind"])

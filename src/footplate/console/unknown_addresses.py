@@ -30,9 +30,9 @@ _REPLACED = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN)
 
 
 class UnknownAddresses:
-    """Middleware, the outermost, that answers unknown addresses with a page for browsers.
+    """The outermost middleware, which answers unknown addresses with a page for browsers.
 
-    A request to another host, which ``elsewhere`` in the scope says, is no visit of the console.
+    It ignores requests to another host, which are marked by ``elsewhere`` in the scope.
     """
 
     def __init__(self, app: ASGIApp, elsewhere: str) -> None:
@@ -72,7 +72,7 @@ def unknown_address_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """Raises NotFound; but readers of a server with a token learn nothing before they sign in."""
+    """Raises NotFound; redirects to the sign-in page first if the server has a token."""
     path = visit.parameter("path") or _PATH
     if visit.site.sessions.needed and visit.token is None:
         return visit.site.to_sign_in(visit, path)

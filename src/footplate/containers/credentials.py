@@ -23,11 +23,11 @@ _MALFORMED = (AttributeError, LookupError, TypeError)
 
 
 class UnreadableCredentials(Exception):
-    """The message is for users."""
+    """Credentials can't be read. The message is for users."""
 
 
 class Credentials:
-    """Holds a login. ``config`` is its file; ``user`` is None where no file has one."""
+    """A login to a registry. ``config`` is its file; ``user`` is None if no file has one."""
 
     def __init__(self, config: str, found: Mapping[str, str] | None = None) -> None:
         self.config = config
@@ -36,15 +36,17 @@ class Credentials:
 
     @property
     def header(self) -> str:
-        """Returns a field for the engine; without credentials too, as Docker wants for a push."""
+        """Returns the header field for the engine, which Docker requires for a push even without
+        a login.
+        """
         packed = base64.urlsafe_b64encode(json.dumps(self._found or {}).encode()).decode()
         return f"X-Registry-Auth: {packed}"
 
 
 def find_credentials(registry: str, environment: Mapping[str, str]) -> Credentials:
-    """Returns the first login of the user's files.
+    """Returns the first login in the user's files.
 
-    Raises UnreadableCredentials: an entry, or a helper that is named, is broken.
+    Raises UnreadableCredentials if an entry, or a named helper, is broken.
     """
     paths = _files(environment)
     for path in paths:
@@ -65,7 +67,7 @@ def find_credentials(registry: str, environment: Mapping[str, str]) -> Credentia
 
 
 def _files(environment: Mapping[str, str]) -> list[str]:
-    """Returns the paths that count; users without a login are told to log in at the first."""
+    """Returns the paths to read; users without a login are told to log in at the first."""
     home = environment.get("HOME") or os.path.expanduser("~")
     run = environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     named = environment.get("REGISTRY_AUTH_FILE")
@@ -78,7 +80,7 @@ def _files(environment: Mapping[str, str]) -> list[str]:
 
 
 def _look_up(config: Mapping[str, Any], registry: str) -> dict[str, str]:
-    """Prefers the answer of a helper, as ``docker pull`` does."""
+    """Returns the login in a configuration; prefers a helper's answer, as ``docker pull`` does."""
     name = _HUB if registry == DEFAULT_REGISTRY else registry
     helper = (config.get("credHelpers") or {}).get(name) or config.get("credsStore")
     found = _ask_helper(str(helper), name) if helper else {}
@@ -90,7 +92,7 @@ def _look_up(config: Mapping[str, Any], registry: str) -> dict[str, str]:
 
 
 def host_of(key: str) -> str:
-    """Returns the registry of a key of ``auths``, which may be an address, or have a path."""
+    """Returns the registry for a key of ``auths``, which may be an address, or have a path."""
     host = key.partition("://")[2] or key
     host = host.partition("/")[0]
     return DEFAULT_REGISTRY if host in _HUB_NAMES else host
@@ -106,7 +108,7 @@ def _unpack(entry: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def _ask_helper(helper: str, name: str) -> dict[str, str]:
-    """Returns nothing where the helper has nothing for the registry."""
+    """Returns the helper's login for the registry; {} if it has none."""
     command = f"docker-credential-{helper}"
     done = subprocess.run(
         [command, "get"], input=name.encode(), capture_output=True, timeout=_HELPER_S, check=False

@@ -27,7 +27,7 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class Candidates:
-    """Sockets in the order in which they are tried; ``problem``: why there are none."""
+    """Sockets in the order in which to try them; ``problem`` says why there are none."""
 
     paths: Tuple[str, ...] = ()
     named_by: str | None = None
@@ -37,7 +37,7 @@ class Candidates:
 
 
 def candidates(setting: str | None, environ: Mapping[str, str], uid: int) -> Candidates:
-    """``setting``: the value of ``container_engine``."""
+    """Returns the candidates. ``setting`` is the value of ``container_engine``."""
     if setting == NONE:
         return Candidates(problem="the setting container_engine is none; set it to a socket's path")
     if setting:
@@ -67,7 +67,7 @@ def _named(value: str, by: str) -> Candidates:
 
 
 def usual_sockets(environ: Mapping[str, str], uid: int) -> tuple[str, ...]:
-    """Returns the user's own engine first: it needs no rights of root's."""
+    """Returns the usual sockets, the user's own engine first, as it needs no rights of root."""
     run = environ.get("XDG_RUNTIME_DIR") or f"/run/user/{uid}"
     home = environ.get("HOME")
     own = [f"{run}/podman/podman.sock", f"{run}/docker.sock"]
@@ -81,7 +81,7 @@ def usual_sockets(environ: Mapping[str, str], uid: int) -> tuple[str, ...]:
 def choose(found: Candidates, probe: Callable[[str], str | None]) -> tuple[str | None, str]:
     """Returns the first socket that answers, or None with the reason.
 
-    ``probe``: None where an engine answers, else why not.
+    ``probe`` returns None if an engine answers, or else why not.
     """
     if found.problem:
         return None, found.problem
@@ -98,7 +98,7 @@ def choose(found: Candidates, probe: Callable[[str], str | None]) -> tuple[str |
 
 
 def _none_of(reasons: Mapping[str, str]) -> str:
-    """Sockets that exist and don't answer say more than those that don't exist."""
+    """Returns why none answers; sockets that exist come first, as their errors say more."""
     faults = [f"{path}: {reason}" for path, reason in reasons.items() if reason != MISSING]
     if faults:
         return f"no container engine answers on this machine ({'; '.join(faults)}); {REMEDY}"
@@ -111,14 +111,16 @@ PROBE_TIMEOUT_S = 2.0
 
 @dataclass(frozen=True)
 class FoundEngine:
-    """``socket`` is the engine's path; None: ``problem`` describes what to install or start."""
+    """The engine that was found. ``socket`` is its path; if None, ``problem`` says what to
+    install or start.
+    """
 
     socket: str | None
     problem: str = ""
 
 
 def find_engine(setting: str | None, environ: Mapping[str, str]) -> FoundEngine:
-    """Asks each candidate, at most PROBE_TIMEOUT_S long."""
+    """Returns the first engine that answers; waits at most PROBE_TIMEOUT_S for each candidate."""
     path, problem = choose(candidates(setting, environ, os.getuid()), probe)
     return FoundEngine(path, problem)
 
@@ -149,14 +151,14 @@ def probe(path: str) -> str | None:
 
 
 class NoEngine(Exception):
-    """A node has no engine; the message says where it was looked for."""
+    """A node has no engine; the message says where it was searched."""
 
 
 def find_on_node(named: str, environ: Mapping[str, str], uid: int) -> str:
-    """Returns the first socket that answers, or else the first that exists: it may come back.
+    """Returns the first socket that answers, or else the first that exists, as it may answer later.
 
-    ``named``: the only one that counts. An engine of another machine that DOCKER_HOST names is
-    passed over. Raises NoEngine.
+    If ``named`` is given, only that one counts. Ignores DOCKER_HOST if it names another machine.
+    Raises NoEngine.
     """
     host = environ.get("DOCKER_HOST", "")
     if not named and host.startswith("unix://"):

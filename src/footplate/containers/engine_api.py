@@ -22,11 +22,11 @@ NOT_FOUND = 404
 
 
 class EngineGone(OSError):
-    """The engine doesn't answer, or not with what makes sense."""
+    """The engine doesn't answer, or its answer makes no sense."""
 
 
 class EngineError(Exception):
-    """The engine refused a request; ``status`` is the HTTP status, the message the engine's."""
+    """The engine refused a request. ``status`` is the HTTP status; the message is the engine's."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -34,16 +34,18 @@ class EngineError(Exception):
 
 
 class Engine:
-    """Sends blocking requests, each on its own connection."""
+    """A client of a container engine that sends blocking requests, each on its own connection."""
 
     def __init__(self, path: str, timeout_s: float | None = TIMEOUT_S) -> None:
-        """``path``: of the engine's socket. ``timeout_s``: None: it may be silent for ever."""
+        """Creates a client. ``path`` is that of the engine's socket; ``timeout_s`` None means no
+        timeout.
+        """
         self.path = path
         self._timeout_s = timeout_s
 
     def identify(self) -> str:
-        """``Podman 4.3.1``, ``Docker 20.10.24``: by a ping, since Podman's own version takes it a
-        second.
+        """Returns ``Podman 4.3.1`` or ``Docker 20.10.24``; by a ping, as Podman's own version
+        takes a second.
         """
         with self._client() as client:
             server = client.request("GET", "/_ping").field("server")
@@ -51,9 +53,9 @@ class Engine:
         return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
 
     def create(self, name: str, spec: dict[str, Any], first_id: int = 0, id_count: int = 0) -> None:
-        """``first_id``: of this machine's user whom the image's root is, the first of ``id_count``.
+        """Creates a container. Raises EngineError, EngineGone, as all other methods do.
 
-        Raises EngineError, EngineGone; so do all others.
+        ``first_id`` is this machine's user that is the image's root, the first of ``id_count`` ids.
         """
         if first_id or libpod.cdi_devices(spec):
             body = libpod.translate(name, spec, first_id, id_count)
@@ -62,7 +64,7 @@ class Engine:
             self.call("POST", f"/containers/create?name={name}", spec)
 
     def find_runtime(self, name: str) -> str:
-        """Returns the OCI runtime of one of Podman's containers."""
+        """Returns the OCI runtime of a container of Podman."""
         return str(self.call("GET", libpod.INSPECT.format(name)).get("OCIRuntime") or "")
 
     def start(self, name: str) -> None:
@@ -75,9 +77,9 @@ class Engine:
         self.call("POST", f"/containers/{name}/kill?signal={signal}")
 
     def remove(self, name: str) -> None:
-        """Kills it, and removes it with its anonymous volumes. There may be no such container.
+        """Kills a container, and removes it with its anonymous volumes; ignores a missing one.
 
-        Podman would give the program ten seconds to end by itself unless it is killed before.
+        Without the kill, Podman would give the program ten seconds to end by itself.
         """
         with suppress(EngineError):  # it doesn't run
             self.signal(name, "KILL")
@@ -100,7 +102,7 @@ class Engine:
             ) from error
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
-        """Returns what the engine says of an image; None if it has no such image."""
+        """Returns the engine's description of an image; None if it has no such image."""
         try:
             return self.call("GET", f"/images/{_quote(reference)}/json")
         except EngineError as error:
@@ -109,11 +111,11 @@ class Engine:
             raise
 
     def load_image(self, archive: bytes) -> None:
-        """Loads a tar archive as ``docker save`` writes it."""
+        """Loads a tar archive in the form that ``docker save`` writes."""
         self._fetch("POST", "/images/load?quiet=1", archive)
 
     def has_home(self, name: str, user: str) -> bool:
-        """Returns whether ``user`` of the container's /etc/passwd has a home directory there."""
+        """Returns whether ``user`` of the container's /etc/passwd has an existing home."""
         try:
             packed = self._fetch("GET", f"/containers/{name}/archive?path=/etc/passwd", None)
             home = _find_home(packed, user.partition(":")[0])
@@ -130,7 +132,7 @@ class Engine:
         return Attachment(*self.upgrade(path, None), multiplexed=True)
 
     def upgrade(self, path: str, body: dict[str, Any] | None) -> tuple[socket.socket, bytes]:
-        """Returns a connection that is a byte stream now, and what has come of it already."""
+        """Returns a connection that is now a byte stream, and the bytes already received."""
         sent = None if body is None else json.dumps(body).encode()
         with self._client() as client:
             answer = client.request("POST", path, sent, "Connection: Upgrade", "Upgrade: tcp")
@@ -141,11 +143,11 @@ class Engine:
         return connection, early
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Returns the JSON object of the answer; empty where that is none.
+        """Returns the JSON object of the answer; empty if it is none.
 
         Raises:
-            EngineError: the engine says that it can't be, and why.
-            EngineGone: there is no engine, or none that answers.
+            EngineError: the engine refuses the request, with its reason.
+            EngineGone: there is no engine, or it doesn't answer.
         """
         sent = None if body is None else json.dumps(body).encode()
         content = self._fetch(method, path, sent)
@@ -158,7 +160,8 @@ class Engine:
         return value if isinstance(value, dict) else {}
 
     def stream(self, path: str, body: bytes | None, *fields: str) -> Iterator[dict[str, Any]]:
-        """Yields the JSON objects that the engine answers to a POST, as they come; errors are some.
+        """Yields the JSON objects that the engine answers to a POST, as they arrive; errors are
+        objects too.
 
         Raises EngineGone.
         """
@@ -174,7 +177,7 @@ class Engine:
             yield from _parse_objects([rest])
 
     def _fetch(self, method: str, path: str, sent: bytes | None) -> bytes:
-        """Raises EngineError, EngineGone."""
+        """Returns the body of the answer. Raises EngineError, EngineGone."""
         with self._client() as client:
             answer = client.request(method, path, sent)
             content = answer.read()
@@ -183,7 +186,7 @@ class Engine:
         return content
 
     def _client(self) -> Client:
-        """Returns a client for one request; it raises EngineGone if the engine doesn't answer."""
+        """Returns a client for one request; it raises EngineGone if the engine is silent."""
         return Client(
             self._connect,
             lambda _, error: EngineGone(f"{self.path}: {error}"),
@@ -191,7 +194,7 @@ class Engine:
         )
 
     def _connect(self) -> tuple[socket.socket, str]:
-        """Raises OSError."""
+        """Returns a connection to the engine's socket, and a host name. Raises OSError."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.settimeout(self._timeout_s)
@@ -203,7 +206,7 @@ class Engine:
 
 
 class Attachment:
-    """The output of a container: pieces of its stdout (1) and stderr (2), as they come."""
+    """The output of a container: pieces of its stdout (1) and stderr (2), in their order."""
 
     def __init__(self, connection: socket.socket, early: bytes, *, multiplexed: bool) -> None:
         self._connection = connection
@@ -215,11 +218,11 @@ class Attachment:
 
     @property
     def has_early(self) -> bool:
-        """Says whether something has come that the socket doesn't show any more."""
+        """Returns whether bytes have arrived that the socket doesn't show any more."""
         return bool(self._buffer)
 
     def read(self) -> list[tuple[int, bytes]] | None:
-        """Returns what has come; None if there will be no more. Blocks until there is something."""
+        """Returns the next pieces; None at the end. Blocks until there are some."""
         data, self._buffer = self._buffer, b""
         if not data:
             try:
@@ -246,7 +249,7 @@ class Attachment:
         return pieces
 
     def _receive_rest(self, size: int) -> bytes:
-        """Receives some of what has to follow. Raises EngineGone: it doesn't."""
+        """Receives some bytes of an incomplete frame. Raises EngineGone if they don't arrive."""
         try:
             data = self._connection.recv(min(size, 65536))
         except OSError as error:
@@ -260,7 +263,7 @@ class Attachment:
 
 
 def _parse_objects(lines: list[bytes]) -> Iterator[dict[str, Any]]:
-    """Yields those of the lines that are objects."""
+    """Yields the lines that are JSON objects."""
     for line in lines:
         try:
             value = json.loads(line)
@@ -281,7 +284,7 @@ def _message(content: bytes) -> str:
 
 
 def _find_home(packed: bytes, user: str) -> str:
-    """Finds the home directory of ``user`` (a name or a number) in a tar archive of /etc/passwd."""
+    """Returns the home of ``user`` (a name or a number) in a tar archive of /etc/passwd."""
     for line in packed[512:].split(b"\0", 1)[0].decode("utf-8", "replace").splitlines():
         fields = line.split(":")
         if len(fields) > 5 and user in (fields[0], fields[2]):

@@ -45,7 +45,7 @@ _UNREACHABLE = (
 
 
 def explain(text: str, reference: ImageReference, credentials: Credentials) -> str:
-    """Ends without a full stop, as all messages of events."""
+    """Returns a sentence for users, without a full stop, as all messages of events."""
     short, registry = _image(reference), reference.registry
     lowered = text.lower()
     if _AMBIGUOUS in lowered:
@@ -113,7 +113,7 @@ def _wanted(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """Returns the innermost of Go's wrapped errors that still says something."""
+    """Returns the innermost of Go's wrapped errors that is still informative."""
     parts = [part.strip() for part in text.split(": ")]
     last = parts[-1].rstrip('"')
     return (

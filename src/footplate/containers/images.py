@@ -32,7 +32,7 @@ _LIBPOD_IMAGES = "/v4.0.0/libpod/images"
 
 
 class ImageFailure(Exception):
-    """The text is a sentence for users."""
+    """Pulling, building or pushing an image failed. The message is a sentence for users."""
 
 
 def pull(
@@ -42,10 +42,11 @@ def pull(
     environment: Mapping[str, str],
     silence_limit_s: float = STALL_TIMEOUT_S,
 ) -> None:
-    """Pulls with the credentials of this user; one pull of an image at a time on this machine.
+    """Pulls an image with this user's credentials; only one pull of it at a time on this machine.
 
-    Progress goes to stdout as JSON lines. A registry that sends nothing ends this process, with
-    the reason as the last line: a thread can't be taken out of its wait for the engine.
+    Progress goes to stdout as JSON lines. If a registry sends nothing for ``silence_limit_s``, this
+    process ends, with the reason as the last line, since a thread that waits for the engine can't
+    be stopped.
 
     Raises ImageFailure, EngineError, OSError.
     """
@@ -68,9 +69,9 @@ def pull(
 def build(socket: str, context: bytes, name: str, say: Callable[[str], None]) -> None:
     """Builds ``context``, a tar.gz with a Dockerfile; ``say`` gets each line of the output.
 
-    Its commands have the network of this machine, so that they reach an index here.
+    Its commands use this machine's network, so that they reach a package index on it.
 
-    Raises ImageFailure: the sentence says why there is no such image.
+    Raises ImageFailure, whose sentence has the reason.
     """
     query = urlencode({"t": name, "rm": "true", "networkmode": "host"})
     engine = Engine(socket, None)
@@ -88,7 +89,7 @@ def push(
     environment: Mapping[str, str],
     say: Callable[[str], None],
 ) -> None:
-    """Pushes with the credentials of the user's configuration, as pulls. Raises ImageFailure."""
+    """Pushes an image with the credentials of the user's configuration. Raises ImageFailure."""
     engine = Engine(socket, None)
     with _sentences(engine):
         credentials = find_credentials(reference.registry, environment)
@@ -102,7 +103,7 @@ def push(
 
 @contextmanager
 def _sentences(engine: Engine) -> Iterator[None]:
-    """Raises ImageFailure for what goes wrong in the block."""
+    """Raises ImageFailure for the errors of the engine in the block."""
     try:
         yield
     except UnreadableCredentials as error:
@@ -120,7 +121,7 @@ def _check(event: Mapping[str, Any], what: str) -> None:
 
 
 def _needs_plain_http(engine: Engine, reference: ImageReference) -> bool:
-    """Returns whether Podman's own API is needed: its Docker API speaks no plain http."""
+    """Returns whether Podman's own API is needed, as its Docker API doesn't support plain http."""
     return reference.on_loopback and engine.identify().startswith("Podman")
 
 
@@ -138,7 +139,7 @@ def _pull(
 
 
 def _follow(engine: Engine, path: str, credentials: Credentials, watch: _Watch) -> str:
-    """Returns the engine's error; empty: it has the image."""
+    """Follows a pull; returns the engine's error, or '' if it has the image."""
     for event in engine.stream(path, None, *([credentials.header] if credentials.user else [])):
         if event.get("error"):
             return str(event["error"])
@@ -147,7 +148,7 @@ def _follow(engine: Engine, path: str, credentials: Credentials, watch: _Watch) 
 
 
 class _Watch:
-    """Says how far the pull is, and ends the process when nothing comes any more."""
+    """Prints a pull's progress, and ends the process if the registry sends nothing for too long."""
 
     def __init__(self, reference: ImageReference, report: Reporter, silence_limit_s: float) -> None:
         self._reference = reference
@@ -190,9 +191,9 @@ class _Watch:
 
 @contextmanager
 def _alone(reference: ImageReference, lock_dir: str, report: Reporter) -> Iterator[bool]:
-    """Keeps other processes from pulling the image; yields whether one did until now.
+    """Keeps other processes from pulling the image; yields whether it had to wait for one.
 
-    Nodes may share the directory, but not their engines: each has locks of its own.
+    Nodes may share ``lock_dir``, but not their engines, so each node has its own locks.
     """
     os.makedirs(lock_dir, exist_ok=True)
     subject = f"{os.uname().nodename} {reference}"
@@ -212,7 +213,9 @@ def _alone(reference: ImageReference, lock_dir: str, report: Reporter) -> Iterat
 
 
 def _without_tag(reference: ImageReference) -> str:
-    """Leaves the tag out beside a digest: engines disagree about names that have both."""
+    """Returns the image's name without its tag beside a digest, since engines treat names with
+    both differently.
+    """
     if reference.digest:
         return f"{reference.name}@{reference.digest}"
     return f"{reference.name}:{reference.version}"

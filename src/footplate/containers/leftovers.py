@@ -21,10 +21,10 @@ _CONFLICT = 409
 def remove_leftovers(
     engine: Engine, service: str, is_over: Callable[[str], bool]
 ) -> tuple[int, list[str]]:
-    """Removes the service's containers of homes that are over, with their anonymous volumes.
+    """Removes the service's containers of homes that have ended, with their anonymous volumes.
 
-    Returns how many, and what the engine says of those that it can't remove. Raises what
-    ``is_over`` does, EngineGone, and EngineError: they can't be listed.
+    Returns how many it removed, and the engine's messages for those that it couldn't. Raises the
+    errors of ``is_over``, EngineGone, and EngineError if the containers can't be listed.
     """
     removed, faults = 0, []
     for identity, labels in engine.list_containers(f"{SERVICE_LABEL}={service}"):

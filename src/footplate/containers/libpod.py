@@ -21,9 +21,10 @@ def cdi_devices(spec: Mapping[str, Any]) -> list[str]:
 def translate(
     name: str, spec: Mapping[str, Any], first_id: int = 0, ids: int = 0
 ) -> dict[str, Any]:
-    """``spec`` as a SpecGenerator, as far as ``spec.compose`` uses the Docker API.
+    """Returns ``spec`` as a SpecGenerator, for the parts of the Docker API that ``spec.compose``
+    uses.
 
-    ``first_id``: of this machine's user whom the image's root is, the first of ``ids``.
+    ``first_id`` is this machine's user that is the image's root, the first of ``ids`` ids.
     """
     host = spec["HostConfig"]
     options = host.get("SecurityOpt") or ()
@@ -49,7 +50,7 @@ def translate(
 
 
 def _command(spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Returns what is given; the image has the rest."""
+    """Returns the given parts of the command; those of the image replace missing ones."""
     given = {"entrypoint": spec.get("Entrypoint"), "command": spec.get("Cmd")}
     return {key: words for key, words in given.items() if words is not None}
 

@@ -49,7 +49,7 @@ class PullProgress:
 
     @property
     def downloading(self) -> bool:
-        """Returns whether bytes are expected of the registry: silence is its fault."""
+        """Returns whether the pull still waits for bytes from the registry."""
         return not self._layers or any(
             not layer.downloaded and layer.total is not None for layer in self._layers.values()
         )
@@ -90,9 +90,9 @@ def _count(layers: int) -> str:
 
 
 class Reporter:
-    """Prints JSON lines. Safe for threads.
+    """Prints JSON lines; several threads may use it.
 
-    A message is written when it differs from the last one, at most about one a second.
+    A message is printed if it differs from the last one, at most about once a second.
     """
 
     def __init__(self) -> None:
@@ -109,14 +109,14 @@ class Reporter:
             write_line({"m": message})
 
     def fail(self, sentence: str) -> NoReturn:
-        """Ends the process, whichever thread calls; no other line comes after this one."""
+        """Prints the error as the last line, and ends the process from whichever thread calls."""
         with self._lock:
             write_line({"error": sentence})
             os._exit(1)
 
 
 def write_line(document: dict[str, Any]) -> None:
-    """Ends this process if nobody reads any more."""
+    """Prints a JSON line; ends this process if the reader is gone."""
     try:
         sys.stdout.write(json.dumps(document) + "\n")
         sys.stdout.flush()

@@ -29,10 +29,10 @@ async def call_app(
     client: Address | None,
     server: Address | None,
 ) -> tuple[int, bytes]:
-    """Returns the status and the body of the answer.
+    """Calls the app; returns the status and the body of the answer.
 
-    ``client`` and ``server`` are the ends of the caller's connection, by which it is known whose
-    that is.
+    ``client`` and ``server`` are the ends of the caller's connection, by which the app identifies
+    its owner.
     """
     scope: Scope = {
         "type": "http",
@@ -53,7 +53,7 @@ async def call_app(
 
 
 def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> Headers:
-    """``host``: what stands in ``Host``, which gRPC doesn't pass on."""
+    """Returns the headers of a request. ``host`` is for ``Host``, which gRPC doesn't pass on."""
     passed = [
         (key.encode(), value.encode() if isinstance(value, str) else value)
         for key, value in metadata
@@ -63,7 +63,7 @@ def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> H
 
 
 def authorized(headers: Headers, authorization: str | None) -> Headers:
-    """Replaces the authorization that the caller sends; None leaves it as it is."""
+    """Returns the headers with the caller's authorization replaced; unchanged for None."""
     if authorization is None:
         return headers
     others = [line for line in headers if line[0] != b"authorization"]
@@ -71,7 +71,7 @@ def authorized(headers: Headers, authorization: str | None) -> Headers:
 
 
 def client_of(peer: str) -> Address | None:
-    """Reads gRPC's ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; None if it's not of TCP."""
+    """Returns the address in ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; else None."""
     kind, _, address = unquote(peer).partition(":")
     host, _, port = address.rpartition(":")
     if kind not in {"ipv4", "ipv6"} or not port.isdecimal():
@@ -80,7 +80,10 @@ def client_of(peer: str) -> Address | None:
 
 
 def server_of(client: Address | None, host: str, port: int) -> Address | None:
-    """Returns the connection's end, which gRPC doesn't name; ``host``: where the server listens."""
+    """Returns the server's end of the connection, which gRPC doesn't report.
+
+    ``host`` is the address at which the server listens.
+    """
     if client is None:
         return None
     try:

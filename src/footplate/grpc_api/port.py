@@ -37,14 +37,15 @@ _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
 class _Failed(Exception):
-    """The app's answer is an error, which is the argument."""
+    """The app answered with an error, which is the argument."""
 
 
 class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """``http_host``: the name and port of the HTTP server, which its answers may show.
+    """The handler of all gRPC calls, which passes them to the app as HTTP requests.
 
-    ``listen_host`` and ``port`` are where gRPC listens; the port is set before the first call.
-    Calls that the proxy relays count as those of its clients.
+    ``http_host`` is the name and port of the HTTP server, which answers may contain. gRPC listens
+    at ``listen_host`` and ``port``; the port is set before the first call. Calls that the proxy
+    relays count as those of its clients.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         return grpc.unary_unary_rpc_method_handler(answer)
 
     async def _answer(self, method: Method, content: bytes, context: Any) -> bytes:
-        """Messages stay bytes on the side of gRPC: a bad one gets an answer of ours."""
+        """Answers a call. Messages are decoded here, not by gRPC, so that an invalid one gets
+        our own error.
+        """
         try:
             body = await self._ask(context, self._transcoder.request(method, content))
             return self._transcoder.answer(method, body)
@@ -81,7 +84,7 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             return await _abort(context, self._failure(error))
 
     async def _tail(self, method: Method, contents: Any, context: Any) -> AsyncIterator[bytes]:
-        """Yields the stream of entries; ignores what the client sends after its first request."""
+        """Yields the stream of entries; ignores the client's requests after the first one."""
         try:
             content = await anext(aiter(contents), b"")
             asked = parse_object(self._transcoder.request(method, content).body or b"{}")
@@ -91,7 +94,7 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             await _abort(context, self._failure(error))
 
     async def _ask(self, context: Any, request: HttpRequest) -> bytes:
-        """Returns what the app answers to a request of the caller. Raises _Failed."""
+        """Returns the app's answer to a request of the caller. Raises _Failed."""
         headers = request_headers(context.invocation_metadata(), self._http_host)
         client = client_of(context.peer())
         server = server_of(client, self._listen_host, self.port)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_published() -> Mapping[str, Any]:
-    """``methods`` with their HTTP rules, ``messages`` with their fields, and ``enums``."""
+    """Returns ``methods`` with their HTTP rules, ``messages`` with their fields, and ``enums``."""
     text = files("footplate.grpc_api").joinpath("schema.json").read_text("utf-8")
     document: Mapping[str, Any] = json.loads(text)
     return document

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelayedCaller:
-    """``client`` and ``server`` are the ends of the caller's connection to the proxy.
+    """A caller whose connection the proxy relays. ``client`` and ``server`` are its ends at the
+    proxy.
 
-    ``authorization`` replaces what the caller sends; None: nothing does. ``app`` answers him; None:
-    that of the port.
+    ``authorization`` replaces the header that the caller sends; None keeps that. ``app`` answers
+    the calls; None means that of the port.
     """
 
     client: Address

@@ -45,11 +45,11 @@ Message = Any
 
 @dataclass(frozen=True)
 class Method:
-    """One method, and the HTTP request that stands for it.
+    """A gRPC method and the equivalent HTTP request.
 
     ``template`` is a path such as ``/v1/{parent=projects/*/locations/*}/customJobs``. ``body``
-    names the field that is sent as body, ``*`` all fields that are not in the path; None: the
-    others are query parameters.
+    names the field that is sent as the body; ``*`` means all fields that aren't in the path; None
+    means that the others are query parameters.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Schema:
-    """``methods`` by what gRPC calls them: ``/PACKAGE.SERVICE/METHOD``."""
+    """The methods and messages. ``methods`` are by gRPC's names: ``/PACKAGE.SERVICE/METHOD``."""
 
     methods: Mapping[str, Method]
     pool: Any
@@ -112,7 +112,7 @@ def _make_pool(
 
 
 class _File:
-    """The descriptor of one package, which messages and enums are added to."""
+    """The descriptor of one package, to which messages and enums are added."""
 
     def __init__(self, package: str) -> None:
         self.proto = FileDescriptorProto(name=_file_name(package), package=package, syntax="proto3")
@@ -183,7 +183,7 @@ def _set_type(field: Any, kind: str) -> None:
 
 
 def _oneofs(fields: Mapping[str, list[str]]) -> Iterator[str]:
-    """Names of oneofs; those that stand for one optional field come last, as they have to."""
+    """Yields the names of oneofs; those that stand for one optional field must come last."""
     words = {field: rest for field, (_, kind, *rest) in fields.items() if kind != "map"}
     others = {_OPTIONAL, *_LABELS}
     yield from (word for rest in words.values() for word in rest if word not in others)
@@ -197,7 +197,7 @@ def _package(name: str) -> str:
 
 
 def _rank(package: str) -> tuple[bool, bool, str]:
-    """Packages refer to those that come before them."""
+    """Returns a sort key for packages: each may refer only to packages before it."""
     return package != "google.rpc", package != "google.longrunning", package
 
 

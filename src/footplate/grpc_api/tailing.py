@@ -39,7 +39,7 @@ def _now() -> datetime:
 
 @dataclass
 class Tails:
-    """The number of sessions there are."""
+    """The number of open sessions."""
 
     count: int = 0
 
@@ -49,12 +49,12 @@ async def tail_entries(
 ) -> AsyncIterator[bytes]:
     """Yields the entries that arrive from now on, as answers in JSON.
 
-    ``asked`` is the first request of the session, of which the others are not heeded. ``ask``
-    sends a request and returns what is answered; it raises what is to end the session.
+    ``asked`` is the session's first request; later ones are ignored. ``ask`` sends a request and
+    returns the answer; its errors end the session.
 
     Raises:
         ResourceExhausted: there are too many sessions.
-        OutOfRange: the session has lasted as long as one may.
+        OutOfRange: the session has reached its longest time.
     """
     if tails.count >= MAX_TAILS:
         raise ResourceExhausted(
@@ -100,7 +100,9 @@ async def _read(
 
 
 def _read_buffer_s(given: object) -> float:
-    """Reads protobuf's ``1.5s``, which is none or a duration."""
+    """Returns the seconds of a protobuf duration such as ``1.5s``, within limits; the default if
+    there is none.
+    """
     if not isinstance(given, str):
         return _BUFFER_S
     return min(max(float(given.removesuffix("s")), 0.0), _MAX_BUFFER_S)

@@ -37,7 +37,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class Failure:
-    """``details`` is a serialised google.rpc.Status."""
+    """An error for gRPC. ``details`` is a serialised google.rpc.Status."""
 
     code: int
     message: str
@@ -50,7 +50,10 @@ class Transcoder:
         self._status = schema.message("google.rpc.Status")
 
     def request(self, method: Method, content: bytes) -> HttpRequest:
-        """Raises InvalidArgument: no such message, or a name that can't be in the path."""
+        """Returns the HTTP request for a message.
+
+        Raises InvalidArgument for an invalid message, or a name that can't be in the path.
+        """
         try:
             message = method.request.FromString(content)
             fields: dict[str, Any] = json_format.MessageToDict(message, descriptor_pool=self._pool)
@@ -68,7 +71,9 @@ class Transcoder:
         return HttpRequest(method.verb, path, urlencode(list(_flat(fields))).encode(), body)
 
     def answer(self, method: Method, content: bytes) -> bytes:
-        """Fields that Google's message doesn't have are left out. Raises Internal."""
+        """Returns the message for a JSON answer, without fields that Google's message lacks.
+        Raises Internal.
+        """
         try:
             message = self._parse(parse_object(content) if content else {}, method.answer())
             text: bytes = message.SerializeToString()
@@ -79,7 +84,7 @@ class Transcoder:
         return text
 
     def failure(self, content: bytes) -> Failure:
-        """Reads an answer that is an error; a part of it where it is too long for gRPC."""
+        """Reads an answer that is an error; cuts it if it is too long for gRPC."""
         try:
             error: Any = parse_object(content)["error"]
             code, message = Code[error["status"]], str(error["message"])
@@ -108,7 +113,7 @@ class Transcoder:
 
 
 def _path(method: Method, fields: dict[str, Any]) -> str:
-    """Takes the fields out of ``fields`` that stand in the path."""
+    """Returns the request's path; removes the fields in it from ``fields``."""
 
     def fill(found: re.Match[str]) -> str:
         field, pattern = found.groups()
@@ -138,7 +143,7 @@ def _json_name(field: str) -> str:
 
 
 def _flat(fields: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yields query parameters, those of inner messages with dots."""
+    """Yields query parameters; names of fields of inner messages have dots."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
@@ -149,7 +154,7 @@ def _flat(fields: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]
 
 
 def _cut(message: str) -> str:
-    """Returns as much as fits; gRPC sends characters other than ASCII's as three for each byte."""
+    """Returns as much of the message as fits; each non-ASCII byte takes three in gRPC."""
     size = 0
     for index, character in enumerate(message):
         size += len(quote(character, safe=" !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~"))

@@ -29,7 +29,7 @@ _BY_SERVICE = {
 
 
 def why_unserved(name: str) -> str:
-    """``name`` is what gRPC calls the method: ``/PACKAGE.SERVICE/METHOD``."""
+    """Returns why a method isn't served. ``name`` is gRPC's: ``/PACKAGE.SERVICE/METHOD``."""
     service, _, method = name.strip("/").partition("/")
     resources = {collection.removesuffix("s"): text for collection, text in REFUSED.items()}
     known = [text for resource, text in resources.items() if resource.lower() in method.lower()]

@@ -34,11 +34,12 @@ _BUCKET_HOST = ".storage.googleapis.com"
 
 @dataclass(frozen=True)
 class ServedHost:
-    """``bucket``: the one whose objects are at ``/``, as the name of the host says; else empty.
+    """A host that the proxy answers for. ``bucket`` is set if the host's name contains a bucket,
+    whose objects are at ``/``.
 
-    ``refused`` says why each request for the host is refused: it is of a product of Google's that
-    isn't here. A tunnel there is made all the same, since clients try again for minutes where a
-    proxy refuses it. Empty: the host is served.
+    ``refused`` says why each request is refused, for a Google product that this service doesn't
+    have; '' if the host is served. The proxy opens a tunnel to a refused host all the same, since
+    clients would retry for minutes if it didn't.
     """
 
     name: str
@@ -55,12 +56,12 @@ class ServedHost:
 
     @property
     def has_buckets(self) -> bool:
-        """Says whether the JSON API of Cloud Storage is there, too."""
+        """Returns whether the host also serves the JSON API of Cloud Storage."""
         return self.is_storage or self.name == "www.googleapis.com"
 
 
 def normalize(host: str) -> str | None:
-    """Returns a name in lower case without its last dot, or an address; None: it is neither."""
+    """Returns an address, or a name in lower case without a last dot; else None."""
     name = host.lower().removesuffix(".")
     if name.startswith("[") and name.endswith("]"):
         name = name[1:-1]
@@ -75,7 +76,7 @@ def normalize(host: str) -> str | None:
 
 
 def find_host(name: str) -> ServedHost | None:
-    """``name`` as ``normalize`` gives it; None: the proxy doesn't answer for it."""
+    """Returns the host with this normalized name; None if the proxy doesn't answer for it."""
     if _SERVED.fullmatch(name) is None:
         why = explain_host(name)
         if why is None:

@@ -14,7 +14,7 @@ _TLS_PORT = 443
 
 
 def refuse_host(request: ProxyRequest) -> bytes:
-    """Makes the answer, with the way out in its first line: most clients show no other."""
+    """Returns the answer, with the remedy in its first line: most clients show no other."""
     host = request.host
     if host in METADATA:
         return _answer(
@@ -43,7 +43,7 @@ def refuse_port(request: ProxyRequest) -> bytes:
 
 
 def refuse_program(reason: str) -> bytes:
-    """Makes the answer to a program that shows its key and is refused."""
+    """Returns the answer to a program that sent its key and is refused."""
     return _answer(
         "403 Footplate refuses this program", f"The proxy refuses this program: {reason}."
     )

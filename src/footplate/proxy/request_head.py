@@ -20,15 +20,14 @@ _URL = re.compile(r"http://([^/?#]*)(?:[/?#].*)?", re.IGNORECASE)
 
 
 class BadHead(ValueError):
-    """The text says what is wrong with it."""
+    """The head is invalid; the text says why."""
 
 
 @dataclass(frozen=True)
 class ProxyRequest:
-    """``tunnel``: CONNECT; else one request for ``http://HOST:PORT/...``.
+    """A request to the proxy: CONNECT (``tunnel``), or one request for ``http://HOST:PORT/...``.
 
-    ``host`` is as ``hosts.normalize`` gives it, ``user`` and ``password`` are of Basic
-    authentication to the proxy.
+    ``host`` is normalized; ``user`` and ``password`` are from Basic authentication to the proxy.
     """
 
     host: str
@@ -39,7 +38,7 @@ class ProxyRequest:
 
 
 def parse_head(head: bytes) -> ProxyRequest:
-    """``head`` up to and with the empty line. Raises BadHead."""
+    """Returns the request in ``head``, which ends with the empty line. Raises BadHead."""
     line, *lines = head.removesuffix(END).split(b"\r\n")
     found = _LINE.fullmatch(line)
     if found is None:

@@ -35,7 +35,7 @@ _OF_THE_PROXY = (b"proxy-authorization", b"proxy-connection")
 
 
 class RefusedRequests:
-    """Answers as Google does for a product that isn't enabled: clients don't try that again."""
+    """Answers like Google for a product that isn't enabled, which clients don't retry."""
 
     def __init__(self, why: str) -> None:
         self._answer = JSONResponse(error_json(PermissionDenied(why)), HTTPStatus.FORBIDDEN)
@@ -45,18 +45,19 @@ class RefusedRequests:
 
 
 class _Cased(bytes):
-    """A name of a header that uvicorn leaves as it is: it writes all others in lower case."""
+    """A header's name that keeps its case; uvicorn changes all others to lower case."""
 
     def lower(self) -> _Cased:
         return self
 
 
 class ServedRequests:
-    """``authorization`` replaces what the client sends in that header; None: nothing does.
+    """Passes requests for a served host to the app.
 
-    ``once``: the connection ends with the first answer, since the next request may be for
-    another host. ``key``: of a program, which reaches its buckets and its job's log. ``url``: this
-    server's own.
+    ``authorization`` replaces the header that the client sends; None keeps that. ``once`` ends the
+    connection after the first answer, since the next request may be for another host. ``key`` is
+    that of a program, which reaches only its buckets and its job's log. ``url`` is this server's
+    own.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class ServedRequests:
         return changed
 
     def _lead_to_buckets(self, scope: Scope, key: str) -> Scope:
-        """Puts the key into the address; links that were given have it."""
+        """Puts the key into the address; links from earlier answers contain it already."""
         path = scope["path"]
         own = path_of_key(key)
         if path.startswith(f"{own}/"):
@@ -117,7 +118,7 @@ class ServedRequests:
         return lead_to_key(scope, key)
 
     def _lead_to_object(self, scope: Scope) -> Scope:
-        """Leads ``/BUCKET/OBJECT`` of the XML API to the object's content."""
+        """Rewrites ``/BUCKET/OBJECT`` of the XML API to the path of the object's content."""
         raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
         bucket, _, name = raw.decode("latin-1").lstrip("/").partition("/")
         if self._host.bucket:

@@ -38,9 +38,10 @@ _ELSEWHERE = "the caller runs in another process namespace, as in a container"
 
 
 class ApiCallers:
-    """``program_users`` as ``program_users.resolve`` gives it. Safe to be used by many threads.
+    """Finds out who calls the API. Many threads may use it.
 
-    ``remote``: users may call from other machines, of which this kernel knows nothing.
+    ``program_users`` is the result of ``program_users.resolve``. ``remote``: users may call from
+    other machines, of which this kernel knows nothing.
     """
 
     def __init__(
@@ -59,9 +60,9 @@ class ApiCallers:
         """The callers by the cookies of their connections."""
 
     def find(self, client: tuple[str, int], server: tuple[str, int]) -> Caller:
-        """Returns who has the end ``client`` of a connection to ``server``.
+        """Returns the owner of the end ``client`` of a connection to ``server``.
 
-        Raises OSError: the kernel can't be asked.
+        Raises OSError if the kernel can't be asked.
         """
         if self._remote and not is_own_address(client[0]):
             return USER
@@ -78,8 +79,9 @@ class ApiCallers:
         return caller
 
     def name_user(self, client: tuple[str, int], server: tuple[str, int]) -> str:
-        """Returns the user of this machine who has the end ``client`` of a connection to
-        ``server``, or the address of another machine; empty: unknown.
+        """Returns the user at the end ``client`` of a connection to ``server``; '' if unknown.
+
+        For another machine this is its address.
         """
         try:
             if self._remote and not is_own_address(client[0]):
@@ -119,7 +121,7 @@ class ApiCallers:
 
 
 def describe_callers(token: str | None) -> tuple[str, ...]:
-    """Warns of programs that can't be told from users, and says how to change that."""
+    """Returns warnings that programs can't be distinguished from users, and how to change that."""
     if token is not None or is_available():
         return ()
     note = (
@@ -143,7 +145,10 @@ def is_own_address(host: str) -> bool:
 
 
 def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool:
-    """``program_users``: first and last id of a range, or id, group and name of one user."""
+    """Returns whether a user id is one of programs.
+
+    ``program_users`` is first and last id of a range, or id, group and name of one user.
+    """
     if program_users is None:
         return False
     numbers = [number for number in program_users if isinstance(number, int)]
@@ -153,13 +158,13 @@ def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool
 
 
 def find_by_uid(uid: int, records: Sequence[ReplicaRecord]) -> Caller | None:
-    """Returns the replica with this id; None if none has it, or several do."""
+    """Returns the program with this user id; None if none has it, or several do."""
     found = {record.attempt_id for record in records if record.uid == uid}
     return Caller(CallerKind.PROGRAM, found.pop()) if len(found) == 1 else None
 
 
 def judge(process: ProcessFacts, own: ProcessFacts, records: Sequence[ReplicaRecord]) -> Caller:
-    """Returns who a process is; ``own`` is the server, which may be a program's child itself."""
+    """Returns whose a process is. ``own`` is the server, perhaps a program's child itself."""
     above = set(process.lineage)
     for record in records:
         if above & record.roots:
@@ -183,10 +188,10 @@ def judge_unseen(
     is_named: Callable[[int], bool],
     owner_of: Callable[[str], int | None],
 ) -> Caller:
-    """Judges a process that this one can't look into: only users with a name are believed.
+    """Returns who a process is that can't be inspected; trusts only a user with a name.
 
-    Containers of an engine of another user may have any id, so beside them nobody is. ``owner_of``
-    is that of the engine's socket.
+    If an engine of another user runs containers, no process is trusted, since theirs may have any
+    user id. ``owner_of`` returns the owner of an engine's socket.
     """
     own = os.geteuid()
     foreign = any(record.engine and owner_of(record.engine) != own for record in records)
@@ -196,7 +201,9 @@ def judge_unseen(
 
 
 def _is_same(mark: str, other: str) -> bool:
-    """Compares beginnings: control groups have only the beginning of a mark in their names."""
+    """Returns whether one mark begins with the other; names of control groups have only a mark's
+    beginning.
+    """
     return bool(mark and other) and (mark.startswith(other) or other.startswith(mark))
 
 

@@ -30,9 +30,9 @@ MOST_UNREAD_BYTES = 4 * MAX_MESSAGE_BYTES
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """Refuses messages in too many pieces, and drops who asks for more pongs than he reads.
+    """A WebSocket that refuses messages in too many pieces, and closes if pongs stay unread.
 
-    uvicorn stops reading while a message waits; pings and pieces of messages don't count there.
+    uvicorn stops reading while a message waits, but not for pings and pieces of messages.
     """
 
     def handle_ping(self) -> None:
@@ -68,7 +68,7 @@ LEAST_BODY_BYTES = 30_000
 
 
 class _Phase(Enum):
-    """The part awaited of a client. ``NOTHING``: whatever comes next may take long."""
+    """The part of a request that is expected next. With ``NOTHING`` there is no time limit."""
 
     HEAD = auto()
     BODY = auto()
@@ -76,9 +76,10 @@ class _Phase(Enum):
 
 
 class BoundedRequests(HttpToolsProtocol):
-    """Refuses heads without an end: httptools keeps them, however long they grow.
+    """HTTP connections with limits: refuses endless heads, which httptools would keep at any
+    length.
 
-    Ends connections whose clients take too long to send a request.
+    Closes connections whose clients take too long to send a request.
     """
 
     head_s = HEAD_S
@@ -151,7 +152,7 @@ class BoundedRequests(HttpToolsProtocol):
         self._set_timer()
 
     def _set_timer(self) -> None:
-        """Sets the timer for the phase that the client is in, from now on."""
+        """Starts the timer for the client's current phase."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -162,7 +163,7 @@ class BoundedRequests(HttpToolsProtocol):
             self._timer = self.loop.call_later(after, self._judge)
 
     def _judge(self) -> None:
-        """The time is over: end the connection, unless it is the server that made it wait."""
+        """Closes the connection at the time limit, unless the server made the client wait."""
         enough = LEAST_BODY_BYTES * self.body_s / BODY_S
         sends = self._phase is _Phase.BODY and self._body_bytes >= enough
         if sends or self.flow.read_paused or self._is_kept_waiting():
@@ -171,7 +172,7 @@ class BoundedRequests(HttpToolsProtocol):
             self._time_out()
 
     def _is_kept_waiting(self) -> bool:
-        """Returns whether an answer precedes this head, or nobody has asked for this body."""
+        """Returns whether the client waits for an earlier answer, or to send its body."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is None:
             return False
@@ -192,10 +193,10 @@ class BoundedRequests(HttpToolsProtocol):
 
 
 class TunnelledRequests(BoundedRequests):
-    """Takes the first head of a connection as TensorFlow sends it, where httptools is stricter.
+    """Accepts TensorFlow's first head on a connection, for which httptools is too strict.
 
-    It opens a connection for each request. Nobody else reads these bytes before or after, so
-    there is nobody to disagree with about where a request ends.
+    TensorFlow opens a connection for each request. No other program reads these bytes before or
+    after, so no other one could disagree about where a request ends.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -215,10 +216,10 @@ class TunnelledRequests(BoundedRequests):
 
 
 def with_one_length(head: bytes) -> bytes:
-    """Returns a head that says the length of its body in one way.
+    """Returns a head that gives the length of its body in only one way.
 
-    ``Transfer-Encoding: identity`` says nothing; beside ``chunked`` a ``Content-Length`` doesn't
-    count (RFC 9112, 6.3).
+    ``Transfer-Encoding: identity`` means nothing; beside ``chunked`` a ``Content-Length`` is
+    ignored (RFC 9112, 6.3).
     """
     head = _IDENTITY.sub(b"", head)
     return _LENGTH.sub(b"", head) if _CHUNKED.search(head) else head

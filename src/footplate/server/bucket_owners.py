@@ -20,9 +20,10 @@ _MAX_NAMED = 20
 def assign_buckets(
     buckets: ObjectStorage, owners: Sequence[tuple[str, str]], shared: Sequence[str]
 ) -> None:
-    """``owners``: the setting ``bucket_projects``; ``shared``: ``shared_buckets``.
+    """Assigns buckets to projects. ``owners`` is the setting ``bucket_projects``; ``shared`` is
+    ``shared_buckets``.
 
-    Raises InvalidArgument: there is no such bucket.
+    Raises InvalidArgument if a bucket doesn't exist.
     """
     for name, project in owners:
         try:

@@ -22,10 +22,10 @@ _MAX_DEPTH = 10_000
 
 @dataclass(frozen=True)
 class ProcessFacts:
-    """``lineage``: the process and those above it, the nearest first.
+    """Facts about a process. ``lineage`` is the process and its ancestors, the nearest first.
 
-    ``marks`` are those in the environments of the lineage, and in the names of its control groups
-    (there only the beginning). ``namespace`` is that of its process numbers; empty: it isn't said.
+    ``marks`` are from the lineage's environments and the names of its control groups (there only
+    the beginning). ``namespace`` is that of its process numbers; '' if unknown.
     """
 
     lineage: tuple[int, ...]
@@ -34,9 +34,9 @@ class ProcessFacts:
 
 
 def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
-    """Returns a process that has the socket open; None: none that this process may look into.
+    """Returns a process that has the socket open; None if this process can't see one.
 
-    Those of the user are looked at first, the newest first: clients mostly are both.
+    Looks at processes of the user first, the newest first, as most clients are both.
     """
     link = f"socket:[{inode}]"
     with os.scandir(proc) as entries:
@@ -47,10 +47,10 @@ def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
 
 
 def read_facts(pid: int) -> ProcessFacts:
-    """Reads facts of a process that may end meanwhile: then those that could be read.
+    """Reads facts of a process; if it ends meanwhile, returns those read so far.
 
-    Raises OSError: this process has no descriptor for it. What isn't read must not count as what a
-    user would have there.
+    Raises OSError if this process has no free descriptor, since facts that aren't read mustn't make
+    a program look like a user.
     """
     lineage = tuple(_climb(pid))
     marks = {mark for each in lineage for mark in procfs.read_marks(each)}

@@ -33,7 +33,7 @@ _CLOCK_SKEW = timedelta(days=1)
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A key and its certificate in PEM, which its authority's follows."""
+    """A key and its certificate in PEM, followed by the authority's certificate."""
 
     key: bytes
     certificate: bytes
@@ -46,7 +46,7 @@ class CertificateAuthority:
 
     @property
     def certificate(self) -> bytes:
-        """The certificate that clients need to trust it, in PEM."""
+        """Returns the authority's certificate, in PEM, by which clients trust it."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def sign(self, names: Iterable[str], now: datetime) -> KeyPair:
@@ -68,10 +68,10 @@ class CertificateAuthority:
 
 
 def open_authority(data_dir: DataDir, now: datetime) -> CertificateAuthority:
-    """Opens the authority, which is the same for several servers that share the directory.
+    """Opens the authority, which several servers share if they share the directory.
 
     Raises:
-        FailedPrecondition: its file is spoilt; says the way out.
+        FailedPrecondition: the file is damaged; the message has the remedy.
     """
     pem = data_dir.authority(lambda: _make(now))
     try:
@@ -93,7 +93,7 @@ def _make(now: datetime) -> bytes:
 
 
 def _certify(key: ec.EllipticCurvePrivateKey, now: datetime) -> bytes:
-    """Returns the key and the certificate in one file, so that neither is ever there alone."""
+    """Returns the key and the certificate for one file, so that neither ever exists alone."""
     subject = _name("Footplate: certificate authority of a data directory")
     usage = x509.KeyUsage(
         digital_signature=False,

@@ -26,9 +26,9 @@ _RETRY_S = 1.0
 class SystemClock:
     """Implements ports.clock.SteadyClock, with the monotonic clock as its witness.
 
-    ``file`` keeps what it has seen for the next server, until the machine starts anew: the clock
-    may be set while there is none. The monotonic clock stands still while the machine sleeps, as it
-    does for supervisors: running time limits don't count that time.
+    ``file`` keeps the history for the next server until the machine restarts, since the clock may
+    be set while no server runs. The monotonic clock stops while the machine sleeps, for supervisors
+    too, so time limits don't include that time.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SystemClock:
             return self._history.mark(wall)
 
     def _read(self) -> tuple[datetime, float]:
-        """Takes the shortest of several readings: a pause within one would look as a jump."""
+        """Returns the shortest of several readings: a pause within one would look like a jump."""
         best_s, wall, monotonic_s = float("inf"), 0.0, 0.0
         before = self._monotonic()
         for _ in range(_MAX_READINGS):
@@ -73,9 +73,10 @@ class SystemClock:
         return self._history.steady(moment)
 
     def _load(self) -> ClockHistory:
-        """Loads the history; none if the file is missing, damaged, or of another machine start.
+        """Loads the history; returns an empty one if the file is missing, damaged, or from before a
+        restart.
 
-        Numbers go on from those of the machine's start before, whose moments are in records.
+        Numbers continue after those from before the restart, which records still refer to.
         """
         if self._file is None or not self._boot:
             return ClockHistory()
@@ -91,7 +92,7 @@ class SystemClock:
             return ClockHistory()
 
     def _save(self) -> bool:
-        """Saves the history. Without it the next server knows of no jump, but goes on serving."""
+        """Saves the history. Without it the next server works, but doesn't know of jumps."""
         if self._file is None or not self._boot:
             return True
         segments = [

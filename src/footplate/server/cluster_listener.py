@@ -39,15 +39,16 @@ _log = logging.getLogger(__name__)
 
 
 class ClusterListener:
-    """``url`` is what launchers are handed, with the certificate in ``certificate_file``.
+    """The server's listener for the nodes of clusters.
 
-    The certificate that it shows is for the host of ``cluster_address``, and made anew in time.
+    Launchers get ``url``, and the certificate in ``certificate_file``. The listener's own
+    certificate is for the host of ``cluster_address``, and is renewed in time.
     """
 
     def __init__(
         self, settings: Settings, data_dir: DataDir, now: Callable[[], datetime] | None = None
     ) -> None:
-        """Raises InvalidArgument: nobody can listen at the address."""
+        """Opens the listener. Raises InvalidArgument if it can't listen at the address."""
         now = now or _now
         self.host, self._port = settings.cluster_address or ("127.0.0.1", 0)
         authority = open_authority(data_dir, now())
@@ -85,7 +86,9 @@ class ClusterListener:
         proxy: NodeProxy | None = None,
         door: Door | None = None,
     ) -> None:
-        """``config`` names the app; ``state`` is that of the server that ends its connections."""
+        """Starts serving. ``config`` names the app; ``state`` is of the server that closes the
+        connections.
+        """
         config.load()
         self._proxy, self._door = proxy, door
         if self._listener is not None:
@@ -94,7 +97,7 @@ class ClusterListener:
             self._following = asyncio.create_task(self._follow(config, state, leads))
 
     def stop(self) -> None:
-        """Takes no more connections."""
+        """Stops accepting connections."""
         if self._following is not None:
             self._following.cancel()
             self._following = None
@@ -103,14 +106,14 @@ class ClusterListener:
             self._proxy.stop()
 
     def close(self) -> None:
-        """Closes the listener, also if it was never started."""
+        """Closes the listener, even if it was never started."""
         if self._listener is not None:
             self._listener.close()
 
     def _choose_certificate(
         self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext
     ) -> None:
-        """Chooses at each handshake, whether or not the client names a host."""
+        """Selects the certificate at each handshake, whether or not the client names a host."""
         connection.context = self._leaves.context(self.host)
 
     async def _serve(
@@ -132,7 +135,7 @@ class ClusterListener:
     async def _follow(
         self, config: uvicorn.Config, state: ServerState, leads: Callable[[], bool]
     ) -> None:
-        """Listens while this server leads. The one that led before may still be leaving."""
+        """Listens while this server leads; waits if the previous leader still holds the address."""
         complained = False
         while True:
             if not leads():

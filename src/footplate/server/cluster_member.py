@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class ClusterMember:
-    """``close`` comes once, also without a ``start``."""
+    """This server's membership in the service and its leadership.
+
+    ``close`` must be called once, even without a ``start``.
+    """
 
     def __init__(
         self,
@@ -28,7 +31,10 @@ class ClusterMember:
         begin: Callable[[Lease, Callable[[], bool]], None],
         end: Callable[[], None],
     ) -> None:
-        """``begin`` and ``end`` are called when this server begins and ceases to lead."""
+        """Creates the membership.
+
+        ``begin`` and ``end`` are called when this server begins and ceases to lead.
+        """
         self._member = context.member
         self._data_dir = context.data_dir
         self._membership = context.membership
@@ -58,7 +64,7 @@ class ClusterMember:
         return self._leadership.leader_url
 
     def members(self) -> tuple[Member, ...]:
-        """Returns who shares the database now. They are all on this machine."""
+        """Returns the servers that share the database now, all of them on this machine."""
         return tuple(each for each in self._membership.living() if is_there(each.pid))
 
     def start(self) -> None:
@@ -73,7 +79,7 @@ class ClusterMember:
             loop.start()
 
     def close(self) -> None:
-        """Leaves, so that another may lead at once."""
+        """Leaves the service, so that another server may lead at once."""
         for loop in self._loops:
             loop.close()
         self._leadership.close()
@@ -83,7 +89,7 @@ class ClusterMember:
         self._membership.leave()
 
     def _announce(self) -> None:
-        """Announces again, should another server that thought it led have done so since."""
+        """Announces this server again, if a former leader has announced itself meanwhile."""
         found = self._data_dir.announcement()
         if found is None or found.pid != self._member.pid:
             self._data_dir.announce(self._member.url)

@@ -30,13 +30,16 @@ _log = logging.getLogger(__name__)
 
 
 class OrphanedContainers:
-    """Asks no engine before there was a container job: some are started by being asked.
+    """Removes orphaned containers during one term.
 
-    Each term has its own. ``close`` comes once, also without a ``start``.
+    It doesn't ask the engine before the first container job, since a request starts some engines.
+    ``close`` must be called once, even without a ``start``.
     """
 
     def __init__(self, find: Callable[[], FoundEngine], service: str, marker: Path) -> None:
-        """``marker`` is a file that remembers over restarts that there was a container job."""
+        """Creates the cleanup, not started. The file ``marker`` exists after the first container
+        job.
+        """
         self._find = find
         self._service = service
         self._marker = marker
@@ -49,7 +52,7 @@ class OrphanedContainers:
         self._loop.close()
 
     def maintain(self) -> None:
-        """Takes one look. An engine that is away, or broken, is asked again with the next pass."""
+        """Removes orphaned containers; the next pass retries if the engine doesn't answer."""
         if not self._marker.exists():
             return
         engine = self._find()
@@ -66,12 +69,12 @@ class OrphanedContainers:
 
 
 def _has_ended(home: str) -> bool:
-    """Returns whether the replica there has ended. Raises OSError: nobody knows now."""
+    """Returns whether the replica there has ended. Raises OSError if that can't be determined."""
     return not Path(home).is_dir() or Path(home, GONE).exists()
 
 
 class EngineFinder:
-    """Finds the engine, at each submit of a container job, from any thread."""
+    """Finds the engine, at each submit of a container job. Any thread may use it."""
 
     def __init__(
         self,
@@ -89,19 +92,19 @@ class EngineFinder:
         self._last = ""
 
     def socket(self) -> str:
-        """Implements the port. Raises FailedPrecondition."""
+        """Returns the engine's socket. Raises FailedPrecondition if there is no engine."""
         found = self()
         if found.socket is None:
             raise FailedPrecondition(found.problem)
         return found.socket
 
     def expected_socket(self) -> str:
-        """Implements the port: the last one that answered, or the one that is named."""
+        """Returns the last socket that answered, or the one that is configured."""
         named = candidates(self._setting, self._environ, os.getuid())
         return self._last or (named.paths[0] if named.named_by else "")
 
     def __call__(self) -> FoundEngine:
-        """Finds the engine, anew if it was missing; one found a few seconds ago counts."""
+        """Returns the engine; searches again if it was missing, or found too long ago."""
         with self._lock:
             now = self._clock()
             if self._found is None or now - self._found[0] >= CACHE_TTL_S:
@@ -113,7 +116,7 @@ class EngineFinder:
 
 
 class ServiceEngine:
-    """The engine, and the memory that a job of this data directory has needed it."""
+    """The container engine, with a record of whether jobs of this data directory have used it."""
 
     def __init__(self, settings: Settings, data_dir: DataDir) -> None:
         self._finder = EngineFinder(settings.container_engine, os.environ)
@@ -130,5 +133,5 @@ class ServiceEngine:
         return self._finder.expected_socket()
 
     def leftovers(self) -> OrphanedContainers:
-        """Makes the orphaned containers of one term."""
+        """Returns the orphaned containers of one term."""
         return OrphanedContainers(self._finder, self._service, self._used)

@@ -47,17 +47,17 @@ if TYPE_CHECKING:
 
 
 class ServiceContext:
-    """The context of services, made from top to bottom: each part uses only those above it."""
+    """The shared parts of all services. Each part uses only those created before it."""
 
     def __init__(
         self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
     ) -> None:
-        """``url`` is where this server answers. ``stop`` ends this process.
+        """Creates all parts. ``url`` is this server's address; ``stop`` ends this process.
 
         Raises:
-            FailedPrecondition: this server can't join the others, with the way out.
-            InvalidArgument: all that is wrong with the settings of buckets, of this machine, or of
-                quotas.
+            FailedPrecondition: this server can't join the others; the message has the remedy.
+            InvalidArgument: settings of buckets, of this machine, or of quotas are wrong; the
+                message has all faults.
         """
         self.settings, self.data_dir, self.url = settings, data_dir, url
         check_folders(settings.buckets, data_dir.root)
@@ -106,7 +106,7 @@ class ServiceContext:
         self.store = self.observed(self.database)
 
     def observed(self, database: CombinedStore) -> ObservedStore:
-        """Returns the job store; each write wakes the followers of its job."""
+        """Returns the job store; each write to a job wakes the job's followers."""
         return ObservedStore(
             database,
             self.notifications.see,
@@ -143,7 +143,9 @@ def _member(data_dir: DataDir, url: str) -> Member:
 
 
 def _open_database(settings: Settings, data_dir: DataDir, server: str) -> SqlStore:
-    """``server``: the id of the one that opens it. A file in the directory only one server has."""
+    """Opens the database for the ``server`` with this id. Only one server may use a file in the
+    directory.
+    """
     sole = settings.database_url is None
     lost = data_dir.describe_loss() if sole else ""
     store = data_dir.reserve.retrying(

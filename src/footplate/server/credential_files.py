@@ -23,8 +23,9 @@ def find_credential_files(
     environ: Mapping[str, str],
     regions: Sequence[RegionBinding] = (),
 ) -> tuple[list[Path], list[Path]]:
-    """Directories and single files, of the kinds of stores that buckets are bound to and of the
-    engines of ``regions``.
+    """Returns the directories and single files that hold credentials.
+
+    They belong to the kinds of stores that buckets are bound to, and to the engines of ``regions``.
     """
     kinds = sorted({binding.remote.kind for binding in bindings if binding.remote is not None})
     home = Path(environ.get("HOME") or "/")

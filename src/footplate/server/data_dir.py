@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Announcement:
-    """The address of the running server. It is stale if that process was killed."""
+    """The address of the running server. It is outdated if that process was killed."""
 
     url: str
     pid: int
@@ -43,7 +43,10 @@ class Announcement:
 
 @dataclass(frozen=True)
 class Identity:
-    """``id`` goes where the directory goes; ``database``: which one it belongs to, None: none."""
+    """The identity of a data directory. ``id`` moves with the directory.
+
+    ``database`` is the one that it belongs to, or None.
+    """
 
     id: str
     database: str | None
@@ -53,7 +56,7 @@ class DataDir:
     """The data directory: paths, and the few small files that the server itself keeps there."""
 
     def __init__(self, root: Path, reserve_bytes: int = 0) -> None:
-        """``reserve_bytes``: what of the disk is set aside, where there is a server."""
+        """Opens the directory. With a server, ``reserve_bytes`` of its disk are set aside."""
         self.root = root
         self.buckets = root / "buckets"
         self.copies = root / "copies"
@@ -78,11 +81,11 @@ class DataDir:
         )
 
     def make(self) -> None:
-        """Makes the directory, and what is missing in it, for this user alone.
+        """Creates the directory with its missing parts, for this user alone.
 
         Raises:
-            InvalidArgument: nothing can be kept there; says why and the way out.
-            FailedPrecondition: it was restored in part.
+            InvalidArgument: the directory can't be used; the message has the reason and the remedy.
+            FailedPrecondition: the directory was only partly restored.
         """
         if (self.root / UNFINISHED).exists():
             raise FailedPrecondition(
@@ -118,13 +121,14 @@ class DataDir:
 
     @contextmanager
     def claimed(self, *, shared: bool = False) -> Iterator[None]:
-        """Owns the directory for a while; the kernel ends it with the process at the latest.
+        """Owns the directory for the block; at the latest the process's end releases it.
 
-        ``shared``: together with others who say so, too.
+        ``shared``: together with other shared owners.
 
         Raises:
-            FailedPrecondition: another server owns it; says which and the way out.
-            InvalidArgument: nothing can be kept there.
+            FailedPrecondition: another server owns the directory; the message names it and the
+                remedy.
+            InvalidArgument: the directory can't be used.
         """
         try:
             descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -149,11 +153,11 @@ class DataDir:
         )
 
     def secret(self) -> bytes:
-        """Returns the key of the replica tokens, made at first use.
+        """Returns the key of the replica tokens, created at first use.
 
         Raises:
-            FailedPrecondition: its file is empty or cut, as a copy on a full disk is, or nothing
-                but zeros, as after a loss of power: everybody could make tokens with such a key.
+            FailedPrecondition: the file is empty, cut (as by a full disk), or all zeros (as by a
+                power failure), so that anybody could make tokens with the key.
         """
         found = _once(self._secret_file, secrets.token_bytes(_SECRET_BYTES))
         if len(found) < _SECRET_BYTES or not any(found):
@@ -165,13 +169,13 @@ class DataDir:
         return found
 
     def authority(self, make: Callable[[], bytes]) -> bytes:
-        """Returns key and certificate of the certificate authority, made at first use."""
+        """Returns key and certificate of the certificate authority, created at first use."""
         with suppress(FileNotFoundError):
             return self.authority_file.read_bytes()
         return _once(self.authority_file, make())
 
     def check_authority(self) -> None:
-        """Checks its file, not what signing takes. Raises FailedPrecondition: it is spoilt."""
+        """Checks the authority's file without signing. Raises FailedPrecondition if damaged."""
         with suppress(FileNotFoundError):
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.authority_file)
@@ -188,10 +192,11 @@ class DataDir:
         self._replace(self.authority_file, content)
 
     def identity(self) -> Identity:
-        """Returns the identity, made at first use. A directory with SQLite's file belongs to that.
+        """Returns the identity, created at first use. A directory with SQLite's file belongs to
+        that.
 
         Raises:
-            FailedPrecondition: the file that says it can't be read.
+            FailedPrecondition: the identity's file can't be read.
         """
         database = SQLITE if self._has_database() else None
         fresh = json.dumps({"id": secrets.token_hex(10), "database": database})
@@ -208,16 +213,18 @@ class DataDir:
         return identity
 
     def _has_database(self) -> bool:
-        """Returns whether it is there; an empty one is of a server that ended too early."""
+        """Returns whether the database file has content; a server that ended too early leaves an
+        empty one.
+        """
         try:
             return self.database_file.stat().st_size > 0
         except FileNotFoundError:
             return False
 
     def describe_loss(self) -> str:
-        """Returns why this directory can't go on with a SQLite database that has nothing in it.
+        """Returns why this directory can't continue with an empty SQLite database.
 
-        Empty: it hasn't had another one so far, or belongs to PostgreSQL, which is refused later.
+        Returns '' if it had no database before, or belongs to PostgreSQL, which is refused later.
         """
         database = self.identity().database
         used = database == SQLITE or (database is None and any(self.logs.glob("*.jsonl")))
@@ -228,13 +235,14 @@ class DataDir:
         )
 
     def check_jobs(self, known: Collection[str]) -> None:
-        """``known``: the ids of the jobs in the database, which may have lost its last writes.
+        """Checks the logs against ``known``, the ids of the jobs in the database, which may have
+        lost writes.
 
-        Where some are known it starts nevertheless: a server that ends in the moment between the
-        two may have deleted a job without its log.
+        If some jobs are known it only warns, as a server may end after it deleted a job, but before
+        the job's log.
 
         Raises:
-            FailedPrecondition: there are logs, and no job.
+            FailedPrecondition: there are logs, but no jobs.
         """
         lost = sum(path.stem not in known for path in self.logs.glob("*.jsonl"))
         if lost and not known and self.identity().database in (None, SQLITE):
@@ -258,13 +266,13 @@ class DataDir:
         )
 
     def settle(self, identity: Identity, database: str) -> None:
-        """Makes the directory belong to this database from now on."""
+        """Assigns the directory to this database from now on."""
         if identity.database != database:
             text = json.dumps({"id": identity.id, "database": database})
             self._replace(self._identity_file, text.encode())
 
     def last_ports(self, file: str = "port") -> tuple[int, ...]:
-        """Returns where servers answered, the last first: programs that go on know only these."""
+        """Returns the last servers' ports, the latest first, which running programs know."""
         with suppress(FileNotFoundError, ValueError):
             ports = [int(text) for text in (self.root / file).read_text().split()]
             return tuple(port for port in ports if 0 < port < 1 << 16)
@@ -277,15 +285,15 @@ class DataDir:
             self._replace(self.root / file, " ".join(map(str, kept)).encode())
 
     def keep_cluster_certificate(self, certificate: bytes) -> None:
-        """The authority's certificate without its key, for engines to hand to launchers."""
+        """Writes the authority's certificate without its key, which engines pass to launchers."""
         self._replace(self.cluster_certificate, certificate)
 
     def announce(self, url: str) -> None:
-        """Tells supervisors and clients of this machine where the server is that leads now."""
+        """Announces the leading server's address to supervisors and clients of this machine."""
         self._replace(self.server_file, _announcement(url))
 
     def withdraw(self) -> None:
-        """Unless another server has announced itself since."""
+        """Removes the announcement, unless it is another server's."""
         with suppress(OSError):  # its readers ask whether the process lives
             found = self.announcement()
             if found is None or found.pid == os.getpid():
@@ -324,7 +332,9 @@ def _lives(path: Path) -> bool:
 
 
 def _once(path: Path, fresh: bytes) -> bytes:
-    """Returns what the file holds: ``fresh`` if it wasn't there. All who ask at once get one."""
+    """Returns the file's content, after creating it from ``fresh`` if missing; concurrent calls
+    get the same.
+    """
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -340,7 +350,7 @@ def _once(path: Path, fresh: bytes) -> bytes:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Readers see the old content or the new, never a part; for this user alone."""
+    """Replaces a file at once, for this user alone; readers see the old content or the new."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -18,12 +18,12 @@ SLOW_S = 2.0
 
 
 class DatabaseProbe:
-    """Asks the database, one thread at a time; the others get the last answer meanwhile."""
+    """Checks the database in one thread at a time; other threads get the last result meanwhile."""
 
     def __init__(
         self, ask: Callable[[], object], monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        """``ask`` raises Unavailable."""
+        """Creates the probe. ``ask`` raises Unavailable if the database doesn't answer."""
         self._ask = ask
         self._monotonic = monotonic
         self._asking = Lock()
@@ -33,7 +33,7 @@ class DatabaseProbe:
         self._failure = ""
 
     def check(self) -> None:
-        """Raises Unavailable: the database doesn't answer."""
+        """Raises Unavailable if the database doesn't answer."""
         if self._asking.acquire(blocking=False):
             try:
                 if self._monotonic() - self._ended >= INTERVAL_S:

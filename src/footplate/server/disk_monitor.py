@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Disk:
-    """``keep_room`` has the database keep room in its own files, as far as the disk has any."""
+    """Monitors the disk. ``keep_room`` makes the database reserve space in its own files."""
 
     def __init__(self, reserve: DiskReserve, keep_room: Callable[[], None]) -> None:
         self._reserve = reserve
@@ -22,26 +22,24 @@ class Disk:
         self._loop = Loop(self.maintain, "disk")
 
     def start(self) -> None:
-        """Looks at it now and then."""
+        """Starts checking the disk at intervals."""
         self._loop.start()
 
     def close(self) -> None:
         self._loop.close()
 
     def maintain(self) -> float:
-        """Takes the room that is missing, where there is some.
-
-        Returns:
-            In how many seconds it is to be looked at again.
-        """
+        """Refills the reserves if there is space; returns the seconds until the next check."""
         self._keep_room()
         return self._reserve.maintain()
 
     def trouble(self) -> str:
-        """Returns what an operator has to know; '' if nothing."""
+        """Returns what an operator must know about the disk; '' if nothing."""
         return self._reserve.state().trouble()
 
     def probe(self) -> JsonObject:
-        """Answers the health check. A full disk is no reason to start the service anew."""
+        """Returns the disk's part of the health check. A full disk doesn't fail it: a restart
+        wouldn't help.
+        """
         trouble = self.trouble()
         return {"trouble": trouble} if trouble else {}

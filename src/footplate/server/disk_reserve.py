@@ -26,10 +26,11 @@ _log = logging.getLogger(__name__)
 
 
 class DiskReserve:
-    """A file that holds nothing. It is given back a step at a time, by this process or by
-    supervisors of ended programs, and made whole again when there is room.
+    """A file without content that reserves disk space.
 
-    What is given back is anybody's: so it goes in steps, and only to what ends something.
+    This process, or supervisors of ended programs, release it in steps; it is refilled when there
+    is space. Any process may use what is released, so the steps are small, and only for work that
+    ends something.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class DiskReserve:
         inspect: Callable[[Path], os.statvfs_result] = os.statvfs,
         write: Callable[[int, int, int], None] | None = None,
     ) -> None:
-        """``write`` takes room for a file: descriptor, offset and length in bytes."""
+        """Creates the reserve. ``write`` allocates space for a file: descriptor, offset and
+        length in bytes.
+        """
         self.path = path
         self._size_bytes = size_bytes
         self._look = inspect
@@ -49,7 +52,7 @@ class DiskReserve:
         self._failure = ""
 
     def state(self) -> DiskState:
-        """Returns the state; a disk that can't be looked at isn't full: its writers learn more."""
+        """Returns the disk's state. A disk that can't be read counts as not full."""
         try:
             found = self._look(self.path.parent)
         except OSError:  # as said above
@@ -58,7 +61,7 @@ class DiskReserve:
         return DiskState(free_bytes, self._kept_bytes(), self._size_bytes, self._failure)
 
     def check(self) -> None:
-        """Raises Unavailable: the disk is full, so nothing new starts."""
+        """Raises Unavailable if the disk is full, since nothing new may start then."""
         state = self.state()
         if state.full:
             raise Unavailable(
@@ -67,8 +70,9 @@ class DiskReserve:
             )
 
     def retrying(self, call: Callable[[], T], step_bytes: int = STEP_BYTES) -> T:
-        """Returns what ``call`` returns. While it fails on a full disk, it is called again with one
-        step more of the reserve each time.
+        """Returns the result of ``call``.
+
+        While it fails on a full disk, releases a step of the reserve and calls it again.
         """
         while True:
             try:
@@ -78,14 +82,12 @@ class DiskReserve:
                     raise
 
     def release(self, step_bytes: int = STEP_BYTES) -> bool:
-        """Gives a step back; False: there is nothing left."""
+        """Releases a step of the reserve; returns False if nothing is left."""
         return give_step(str(self.path), step_bytes)
 
     def maintain(self) -> float:
-        """Restores the reserve if there is space, and logs its state.
-
-        Returns:
-            In how many seconds it is to be looked at again.
+        """Refills the reserve if possible, logs its state, and returns the seconds to the next
+        check.
         """
         with self._lock:
             if self.state().growable:
@@ -94,7 +96,7 @@ class DiskReserve:
         return INTERVAL_S
 
     def _grow(self) -> None:
-        """Allocates it, also the holes of a file that was copied without its blocks."""
+        """Allocates the whole reserve, including the holes of a file that was copied sparsely."""
         self._failure = ""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -110,7 +112,7 @@ class DiskReserve:
             self._failure = error.strerror or str(error)
 
     def _kept_bytes(self) -> int:
-        """Returns the allocated bytes: a file that only says to be so long keeps nothing."""
+        """Returns the allocated bytes; a sparse file's length says nothing."""
         try:
             found = self.path.stat()
         except OSError:  # it is made again
@@ -118,7 +120,7 @@ class DiskReserve:
         return min(found.st_size, found.st_blocks * 512)
 
     def _notify(self) -> None:
-        """Notifies once for each turn that it takes."""
+        """Logs the state when it changes."""
         state = self.state()
         trouble, turn = state.trouble(), "full" if state.full else str(state.missing_bytes > 0)
         if turn == self._told or (not trouble and not self._told):
@@ -131,7 +133,7 @@ class DiskReserve:
 
 
 def _allocate(descriptor: int, offset: int, size_bytes: int) -> None:
-    """Raises OSError: there is no room."""
+    """Allocates space in the file. Raises OSError if there is none."""
     if sys.platform == "linux":
         os.posix_fallocate(descriptor, offset, size_bytes)
     else:

@@ -40,9 +40,9 @@ class Caller:
 
 
 class Door:
-    """Admits connections to the listening sockets that it guards; for one thread.
+    """Admits connections to the listening sockets that it guards; only one thread may use it.
 
-    ``program_uids`` are those of programs: the first and the last.
+    ``program_uids`` is the first and the last user id of programs.
     """
 
     def __init__(self, most: int, program_uids: tuple[int, int] | None = None) -> None:
@@ -55,18 +55,22 @@ class Door:
 
     @classmethod
     def of_limits(cls, most: int, program_uids: tuple[int, int] | None = None) -> Door:
-        """``most``, or as many as leave a quarter of this process's descriptors for files."""
+        """Returns a door for ``most`` connections; fewer if that leaves too few descriptors for
+        files.
+
+        A quarter of this process's descriptors are for files.
+        """
         allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if allowed != resource.RLIM_INFINITY:
             most = min(most, allowed * 3 // 4)
         return cls(most, program_uids)
 
     def guard(self, listener: socket.socket) -> socket.socket:
-        """Takes the listener's place."""
+        """Returns a listener that replaces the given one and admits connections."""
         return _Listener(self, listener)
 
     def identify(self, client: Any, server: Any) -> Caller:
-        """Returns the caller behind the addresses of the two ends."""
+        """Returns the caller for the addresses of a connection's two ends."""
         address = ip_address(str(client[0]).partition("%")[0])
         if isinstance(address, IPv6Address):
             address = address.ipv4_mapped or address
@@ -87,7 +91,7 @@ class Door:
         return Caller(f"user {uid}", self.most * 7 // 8 if own else max(_LEAST // 2, share))
 
     def enter(self, visitor: Visitor) -> bool:
-        """Lets the connection in if there is room; returns whether it may stay."""
+        """Admits the connection if there is room; returns whether it may stay."""
         caller = visitor.caller
         full = self._counts[caller.name] >= caller.most
         if full and not self._end_idle(caller.name):
@@ -112,7 +116,7 @@ class Door:
             self._idle.pop(name, None)
 
     def mark_idle(self, visitor: Visitor) -> None:
-        """Notes that it waits for a request, from now on."""
+        """Marks the connection as waiting for a request, from now on."""
         if visitor.fileno() >= 0:
             self._idle[visitor.caller.name][visitor] = None
 
@@ -120,9 +124,9 @@ class Door:
         self._idle[visitor.caller.name].pop(visitor, None)
 
     def refuse_one(self, accept: Callable[[], tuple[socket.socket, Any]]) -> None:
-        """Closes the connection that waits first, or makes room, where no descriptor is left.
+        """Closes the first waiting connection when no descriptor is left, with a spare one.
 
-        Left in the queue, it would wake the server again and again.
+        A connection that stays in the queue would wake the server again and again.
         """
         if self._spare >= 0:
             os.close(self._spare)
@@ -136,7 +140,7 @@ class Door:
             self._spare = _open_spare()
 
     def _end_idle(self, name: str) -> bool:
-        """Ends the connection of this caller that waited longest, if one waits."""
+        """Closes the caller's connection that was idle longest; returns False if none is idle."""
         idle = self._idle[name]
         if not idle:
             return False
@@ -180,7 +184,7 @@ _VISITORS: dict[int, Visitor] = {}
 
 
 def find_visitor(transport: asyncio.BaseTransport) -> Visitor | None:
-    """Returns the connection below a transport; None: it came in by another way."""
+    """Returns the connection below a transport; None if no door admitted it."""
     connection = transport.get_extra_info("socket")
     return None if connection is None else _VISITORS.get(connection.fileno())
 
@@ -192,7 +196,7 @@ class _Listener(socket.socket):
         self._accepted = 0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Raises BlockingIOError: nobody waits, or open connections come first."""
+        """Accepts a connection. Raises BlockingIOError if none waits, or open ones come first."""
         while self._accepted < _AT_ONCE:
             self._accepted += 1
             try:
@@ -218,7 +222,7 @@ class _Listener(socket.socket):
 
 
 def _open_spare() -> int:
-    """Returns a descriptor to give up when there are no others; -1: there is none even now."""
+    """Returns a spare descriptor, to release when there are no others; -1 if none is free now."""
     with suppress(OSError):  # then connections wait until one is closed
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     return -1

@@ -15,9 +15,10 @@ _CHECK_S = 0.1
 
 
 class Drain:
-    """``active`` returns the number of active jobs; it raises Unavailable if unknown.
+    """Waits for the end of all jobs. ``active`` returns the number of active jobs, or raises
+    Unavailable.
 
-    ``drained`` is called when no job is active any more, on a thread of its own.
+    ``drained`` is called on a thread of its own when no job is active.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class Drain:
         self._check_s = check_s
 
     def begin(self) -> None:
-        """Returns at once."""
+        """Starts waiting in the background."""
         threading.Thread(target=self._wait, name="drain", daemon=True).start()
 
     def _wait(self) -> None:

@@ -23,19 +23,22 @@ _SOURCES = ("UV_", "PIP_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 
 
 def make_engine(region: RegionBinding) -> Engine:
-    """Asks nobody. Raises InvalidArgument: the client isn't installed, or a file is wrong."""
+    """Creates the engine's client, without a request.
+
+    Raises InvalidArgument if the client isn't installed, or a file is wrong.
+    """
     _, make = _ENGINES[region.backend]
     return make(region)
 
 
 def title_of(backend: str) -> str:
-    """Returns what users call the engine."""
+    """Returns the users' name of the engine."""
     title, _ = _ENGINES[backend]
     return title
 
 
 def describe_limits(region: RegionBinding) -> str:
-    """Says what keeps a replica of the region to what its machine has."""
+    """Returns a sentence on what limits a replica of the region to its machine's resources."""
     if region.backend == SLURM:
         return "Slurm limits CPUs, memory and GPUs, as Slurm's TaskPlugin and cgroup.conf define"
     if region.backend == RAY:
@@ -65,12 +68,14 @@ def _make_slurm(region: RegionBinding) -> Engine:
 
 
 def _package_sources(environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns what says where packages come from: nodes build environments as this machine does."""
+    """Returns the variables for package sources: nodes build as this machine does."""
     return {name: text for name, text in environ.items() if name.upper().startswith(_SOURCES)}
 
 
 def _make_kubernetes(region: RegionBinding) -> Engine:
-    """Raises InvalidArgument: the client isn't installed, or the template is none."""
+    """Creates the client. Raises InvalidArgument if the library isn't installed, or the template
+    is wrong.
+    """
     try:
         from footplate.backends.kubernetes import KubernetesEngine, PodSettings  # an extra
     except ModuleNotFoundError as error:

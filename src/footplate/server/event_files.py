@@ -25,7 +25,7 @@ MOST_ENTRIES = 10_000
 class LocalEventFiles:
     """Implements ports.event_files.EventFiles.
 
-    ``roots`` are those of job directories outside the buckets: below them no link is followed.
+    ``roots`` contain job directories outside the buckets; links below them aren't followed.
     """
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
@@ -52,7 +52,7 @@ def _sorted(directory: str) -> list[Found]:
 
 
 def _open(found: Found, position: FilePosition | None) -> EventFile | None:
-    """Opens the file; None if nothing was added since."""
+    """Opens the file; returns None if nothing was added to it."""
     file = EventFile(found.path, found.source)
     file.changed(found.status)
     if position is not None and position.file == _identity(found):
@@ -64,7 +64,7 @@ def _open(found: Found, position: FilePosition | None) -> EventFile | None:
 
 
 def _read(file: EventFile, found: Found, most: int, scalars: list[LoggedScalar]) -> int:
-    """Reads on; returns how many bytes were read."""
+    """Reads the next part of the file; returns how many bytes were read."""
     size, begin = found.status.st_size, file.offset
 
     def take(event: bytes) -> None:

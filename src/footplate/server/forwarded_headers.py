@@ -18,10 +18,11 @@ _CLIENT = b"x-forwarded-for"
 
 
 class ForwardedHeaders:
-    """``X-Forwarded-For`` is believed of the proxies alone: it says who a client is.
+    """Middleware that applies proxies' headers. Only proxies may name the client in
+    ``X-Forwarded-For``.
 
-    ``X-Forwarded-Proto``, which is for the addresses in a caller's own answer, is believed of all
-    on this machine, too. Whose the connection is the scope says as ``PEER``.
+    ``X-Forwarded-Proto``, which affects only the addresses in the caller's own answer, is accepted
+    from all of this machine. ``PEER`` in the scope is the connection's real peer.
     """
 
     def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:

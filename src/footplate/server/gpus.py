@@ -62,7 +62,7 @@ LIBRARY_WANTED = (
 
 @dataclass(frozen=True)
 class Inventory:
-    """``hidden``: there are GPUs, besides, that no program is to see."""
+    """The GPUs that were found. ``hidden``: there are others, which programs mustn't see."""
 
     gpus: tuple[Gpu, ...] = ()
     hidden: bool = False
@@ -70,7 +70,7 @@ class Inventory:
 
 
 class Nvml(Protocol):
-    """The used part of the module ``pynvml``. Each call may raise its NVMLError."""
+    """The part of the module ``pynvml`` that is used. Each call may raise its NVMLError."""
 
     NVMLError: type[Exception]
 
@@ -87,7 +87,7 @@ class Nvml(Protocol):
     def nvmlDeviceGetUUID(self, handle: object) -> str: ...  # noqa: N802
 
     def nvmlDeviceGetMigMode(self, handle: object) -> list[int]:  # noqa: N802
-        """Returns whether it is on, now and after the next reset; raises where there is none."""
+        """Returns whether MIG is on, now and after the next reset; raises an error without MIG."""
         ...
 
 
@@ -100,7 +100,7 @@ def load_nvml() -> Nvml | None:
 
 
 class Gpus:
-    """Finds the GPUs of a setting.
+    """Finds the GPUs for the settings.
 
     ``visible`` is the service's own CUDA_VISIBLE_DEVICES, which may limit them.
     """
@@ -118,10 +118,11 @@ class Gpus:
         self._devices = devices
 
     def find(self, wanted: str, gpu_type: str | None) -> Inventory:
-        """``wanted`` and ``gpu_type`` as in the settings ``gpus`` and ``gpu_type``.
+        """Returns the GPUs for the settings ``gpus`` (``wanted``) and ``gpu_type``.
 
         Raises:
-            InvalidArgument: naming the setting, what was given, and what is allowed.
+            InvalidArgument: a setting is wrong; the message has its name, its value, and the
+                allowed values.
         """
         if gpu_type is not None:
             self._check_type("gpu_type", gpu_type)
@@ -177,7 +178,7 @@ class Gpus:
 
 
 class GpuCount:
-    """Asks an initialised NVML for each GPU. Ids are NVML's numbers: the order of the bus."""
+    """Reads each GPU from an initialised NVML. Ids are NVML's numbers, in the order of the bus."""
 
     def __init__(self, nvml: Nvml, visible: str | None, gpu_type: str | None) -> None:
         self._nvml = nvml
@@ -187,7 +188,7 @@ class GpuCount:
         self._unknown: set[str] = set()
 
     def take(self) -> Inventory:
-        """Raises NVMLError."""
+        """Returns the GPUs. Raises NVMLError."""
         number = self._nvml.nvmlDeviceGetCount()
         handles = [self._nvml.nvmlDeviceGetHandleByIndex(index) for index in range(number)]
         uuids = [_text(self._nvml.nvmlDeviceGetUUID(handle)) for handle in handles]
@@ -208,7 +209,7 @@ class GpuCount:
         return Inventory(found, len(found) < number, tuple(self._notes))
 
     def _see(self, index: int, handle: object) -> Gpu | None:
-        """Returns the GPU; None if it isn't handed out."""
+        """Returns the GPU; None if jobs can't use it."""
         model = _text(self._nvml.nvmlDeviceGetName(handle))
         if self._is_partitioned(handle):
             self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs can't use this GPU")
@@ -226,9 +227,9 @@ class GpuCount:
 
 
 def select(visible: str | None, uuids: list[str]) -> frozenset[int]:
-    """Returns the GPUs that a CUDA_VISIBLE_DEVICES leaves, by number or beginning of UUID.
+    """Returns the GPUs in a CUDA_VISIBLE_DEVICES, by number or beginning of UUID.
 
-    The first that isn't there ends the list, as in CUDA.
+    The first unknown one ends the list, as in CUDA.
     """
     if visible is None:
         return frozenset(range(len(uuids)))
@@ -245,7 +246,7 @@ def select(visible: str | None, uuids: list[str]) -> frozenset[int]:
 
 
 def _text(value: str | bytes) -> str:
-    """Returns text, also of older versions of the library, which give bytes."""
+    """Returns the value as text; older versions of the library return bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 

@@ -35,7 +35,7 @@ _OPTIONS = (
 
 
 class GrpcRelay:
-    """``url`` is where the HTTP server answers."""
+    """Relays gRPC calls of the proxy to a gRPC server. ``url`` is the HTTP server's."""
 
     def __init__(self, url: str) -> None:
         self._relayed: RelayedCallers = {}
@@ -46,11 +46,11 @@ class GrpcRelay:
         self._server: Any = None
 
     def start(self, app: ASGIApp, most: int) -> None:
-        """Answers with ``app`` from now on; ``most``: connections at once."""
+        """Sets the ``app`` that answers, and how many connections may be open at once."""
         self._app, self._most = app, most
 
     async def connect(self, caller: RelayedCaller) -> GrpcConnection:
-        """Raises OSError: gRPC doesn't answer."""
+        """Connects a caller to gRPC. Raises OSError if gRPC doesn't answer."""
         if self._app is None:
             raise ConnectionRefusedError("the server doesn't serve gRPC")
         if self._starting is None:
@@ -69,7 +69,7 @@ class GrpcRelay:
         return GrpcConnection(reader, writer, lambda: self._relayed.pop(own, None))
 
     async def stop(self, grace_s: float) -> None:
-        """Refuses new calls; cuts off those in progress after ``grace_s``."""
+        """Refuses new calls; cancels those in progress after ``grace_s``."""
         if self._starting is not None:
             self._starting.cancel()
         if self._server is not None:
@@ -96,7 +96,7 @@ class GrpcConnection:
         self._forget = forget
 
     async def relay(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Relays until one side has ended."""
+        """Copies data in both directions until one side has ended."""
         copies = [
             asyncio.ensure_future(_copy(reader, self._writer)),
             asyncio.ensure_future(_copy(self._reader, writer)),

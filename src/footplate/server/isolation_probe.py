@@ -29,9 +29,9 @@ _TIMEOUT_S = 60
 
 
 def ask_supervisor(settings: Settings, command: str, subject: str) -> Mapping[str, object]:
-    """Runs the supervisor's command in a separate process, because it changes its process.
+    """Runs a command of the supervisor and returns its output; {} if it fails.
 
-    Empty if it can't be run.
+    It runs in a separate process, because the command changes its process.
     """
     archive = build_archive(settings.cache)
     argv = [sys.executable, "-I", "-S", str(archive), command, subject]
@@ -56,7 +56,7 @@ _LIMITED = {"memory": "memory", "CPU": "vCPUs", "processes": "processes"}
 
 
 def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
-    """Says what jobs find here, in one line, and in a line each what one should know of it."""
+    """Returns a line on what jobs find on this machine, and further lines with notes."""
     mode = f"Machine: {site.mode.value}"
     if site.mode is Mode.EMULATE:
         room = "1 replica" if site.replicas == 1 else f"up to {site.replicas} replicas"
@@ -87,7 +87,7 @@ def probe(settings: Settings) -> Mapping[str, object]:
 
 
 def _facts(settings: Settings) -> str:
-    """Raises InvalidArgument: the users of programs can't be had."""
+    """Returns the facts for the probe. Raises InvalidArgument without users for programs."""
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     data_dir = settings.data_dir.resolve()
     limited = settings.mode is Mode.ENFORCE or settings.limits == "on"
@@ -103,10 +103,10 @@ def _facts(settings: Settings) -> str:
 
 
 class PromisedIsolation:
-    """The isolation that programs of this machine have, decided when this is made."""
+    """The isolation that programs on this machine get, which is determined once."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises InvalidArgument: the users of programs can't be had."""
+        """Reads the settings. Raises InvalidArgument if programs can't have their users."""
         self._settings = settings
         self._facts = _facts(settings)
         self._lock = Lock()
@@ -114,7 +114,7 @@ class PromisedIsolation:
         Thread(target=self._find, name="isolation-probe", daemon=True).start()
 
     def __call__(self) -> Promised:
-        """Raises Unavailable: it can't be found now."""
+        """Returns the isolation. Raises Unavailable if it can't be determined now."""
         answer = self._find()
         if answer is None:
             raise Unavailable("the server can't check now how this machine can isolate programs")
@@ -130,14 +130,14 @@ class PromisedIsolation:
 
 
 def _warn(faults: Mapping[str, str]) -> None:
-    """Names what programs lack here that could be had elsewhere."""
+    """Logs what programs lack here that another machine could provide."""
     for name, words in _LACKING.items():
         if faults.get(name):
             _log.warning("%s: %s", words, faults[name])
 
 
 def find_limits(settings: Settings) -> Mapping[str, object]:
-    """Finds the limits; processes of a user id of one's own can be limited everywhere."""
+    """Returns the probe's result. User ids of their own always limit programs' processes."""
     answer = probe(settings)
     faults, users = answer.get("faults"), resolve(settings.program_users)
     if isinstance(faults, dict) and users is not None and len(users) == _RANGE:
@@ -146,7 +146,7 @@ def find_limits(settings: Settings) -> Mapping[str, object]:
 
 
 def describe_limits(answer: Mapping[str, object]) -> str:
-    """Says which of a machine type's limits hold a replica here, and why not the others."""
+    """Returns which limits of a machine type apply to a replica here, and why the others don't."""
     faults = answer.get("faults")
     if not isinstance(faults, dict) or not answer.get("containment_mode"):
         return (
@@ -169,5 +169,5 @@ def describe_limits(answer: Mapping[str, object]) -> str:
 
 
 def _describe_means(held: Sequence[str]) -> str:
-    """Processes alone are limited without control groups."""
+    """Returns what enforces the limits; user ids suffice for the number of processes."""
     return "control groups" if held != [_LIMITED["processes"]] else "their user ids"

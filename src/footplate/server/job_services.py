@@ -43,7 +43,10 @@ _MAX_NAME_BYTES = 255
 
 
 class HostDirectories:
-    """``roots`` is the setting ``job_dir_roots``: directories are made below these only."""
+    """Checks directories of this machine for jobs. ``roots`` is the setting ``job_dir_roots``.
+
+    Directories are created only below these roots.
+    """
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = tuple(roots)
@@ -51,7 +54,7 @@ class HostDirectories:
     def fault(self, path: str) -> str | None:
         """Returns why a job can't have the absolute path ``path`` as a directory; None if it can.
 
-        Nothing is made. No link below the root is followed, nor is one when the job starts.
+        Creates nothing. Follows no link below the root, as the job's start won't either.
         """
         place = Path(os.path.normpath(path))
         listed = ", ".join(map(str, self._roots))
@@ -73,7 +76,7 @@ class HostDirectories:
 
 
 def _unwritable(path: Path) -> str | None:
-    """``path`` or the nearest directory above it must take new files."""
+    """Returns why ``path`` (which may not exist) can't take new files; None if it can."""
     nearest = next(each for each in (path, *path.parents) if os.path.lexists(each))
     if not nearest.is_dir():
         return f"{nearest} is a file; allowed: a directory"
@@ -100,7 +103,7 @@ class JobServices:
         *,
         reduction: bool,
     ) -> None:
-        """``reduction``: whether jobs may have reduction servers."""
+        """Creates the services. ``reduction``: jobs may have reduction servers."""
         settings, catalogue, regions = context.settings, context.catalogue, context.regions
         store, buckets, clock = context.store, context.buckets, context.clock
         queue, leader, check_room = context.queue, context.leader, context.reserve.check

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 class LeaderServices:
-    """The services of one lease, made anew for each: they write only under this one.
+    """The services of one lease. They are created for each lease, and write only under it.
 
-    ``close`` comes once, also after a ``start`` that failed.
+    ``close`` must be called once, even after a ``start`` that failed.
     """
 
     def __init__(
@@ -55,7 +55,10 @@ class LeaderServices:
         lease: Lease,
         leads: Callable[[], bool],
     ) -> None:
-        """``leads``: whether the lease is still this server's. No pass begins after it."""
+        """Creates the services. ``leads`` returns whether this server still holds the lease.
+
+        No pass begins once it doesn't.
+        """
         context.queue.refresh()
         self.leads = leads
         self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
@@ -134,7 +137,7 @@ class LeaderServices:
             self._add_loop(retention.step, "retention", Event())
 
     def start(self) -> None:
-        """Loads existing jobs, then follows every change."""
+        """Loads existing jobs, then reacts to every change."""
         for backend in self._backends:
             backend.watch(self._seen)
         for loop in self._loops:
@@ -142,7 +145,7 @@ class LeaderServices:
         self._leftovers.start()
 
     def close(self) -> None:
-        """Stops following. Jobs keep running."""
+        """Stops all loops. Jobs keep running."""
         self._leftovers.close()
         self._exports.close()
         for loop in reversed(self._loops):
@@ -151,40 +154,40 @@ class LeaderServices:
             backend.close()
 
     def wake(self) -> None:
-        """Wakes the loop: there is something to do with jobs."""
+        """Wakes the loop, as jobs may need work."""
         self._control_woken.set()
 
     def look_at(self, uid: JobUid) -> None:
-        """Looks at a job that nothing was written to, but that may have something to do."""
+        """Queues a job that wasn't written to, but may need work."""
         self._work_queue.note(uid)
         self.wake()
 
     def _seen(self, attempt_id: AttemptId) -> None:
-        """The backend sees something else of an attempt than before."""
+        """Handles a change of an attempt's state in the backend."""
         self._reconciler.seen(attempt_id)
         self.wake()
 
     def wake_exports(self) -> None:
-        """Wakes the exports: there may be files of models to copy."""
+        """Wakes the exports, as there may be files of models to copy."""
         self._exports_woken.set()
 
     def wake_resources(self) -> None:
-        """Wakes those steps: there may be persistent resources to reboot or to delete."""
+        """Wakes the steps of persistent resources, as some may have to be rebooted or deleted."""
         self._resources_woken.set()
 
     def begin_search(self, uid: JobUid) -> None:
-        """Takes up a new tuning job or pipeline."""
+        """Starts handling a new tuning job or pipeline."""
         self._tuner.begin(uid)
 
     def changed(self, uid: JobUid) -> None:
-        """Takes note that something was written to a job."""
+        """Passes a job that was written to on to the reconciler, the tuner and the uploads."""
         self._reconciler.changed(uid)
         self._tuner.changed(uid)
         if self._uploads.note(uid):
             self._uploads_woken.set()
 
     def refresh(self) -> None:
-        """Looks at everything: anything may have been written unheard."""
+        """Makes all loops check all jobs, since a notification may have been missed."""
         self._reconciler.refresh()
         self._tuner.refresh()
         self._uploads.refresh()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class CurrentLeader:
     """Forwards notifications to the services of the leader, on any thread.
 
-    While this server doesn't lead, it drops them: the next services begin with what is stored then.
+    While this server doesn't lead, it drops them; new services begin with the stored state.
     """
 
     def __init__(self) -> None:
@@ -29,43 +29,43 @@ class CurrentLeader:
         return (services := self.services) is not None and services.leads()
 
     def wake(self) -> None:
-        """Wakes the loop: there is something to do with jobs."""
+        """Wakes the loop, as jobs may need work."""
         if (services := self.services) is not None:
             services.wake()
 
     def changed(self, uid: JobUid) -> None:
-        """Takes note that something was written to a job, or measured of it."""
+        """Notifies the services that a job was written to, or has new measurements."""
         if (services := self.services) is not None:
             services.changed(uid)
 
     def begin_search(self, uid: JobUid) -> None:
-        """Takes up a new tuning job or pipeline."""
+        """Starts handling a new tuning job or pipeline."""
         if (services := self.services) is not None:
             services.begin_search(uid)
 
     def wake_exports(self) -> None:
-        """Wakes the exports: there may be files of models to copy."""
+        """Wakes the exports, as there may be files of models to copy."""
         if (services := self.services) is not None:
             services.wake_exports()
 
     def wake_resources(self) -> None:
-        """Wakes those steps: there may be persistent resources to reboot or to delete."""
+        """Wakes the steps of persistent resources, as some may have to be rebooted or deleted."""
         if (services := self.services) is not None:
             services.wake_resources()
 
     def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
-        """A supervisor has reported."""
+        """Forwards a supervisor's records."""
         if (services := self.services) is not None:
             services.hangs.receive(bearer, records)
 
     def refresh(self) -> None:
-        """Looks at everything: anything may have been written unheard."""
+        """Makes the services check all jobs, since a notification may have been missed."""
         if (services := self.services) is not None:
             services.refresh()
 
 
 class LeadershipServices:
-    """``begin`` and ``end`` take turns, on one thread."""
+    """Starts and ends the leader's services. ``begin`` and ``end`` alternate, on one thread."""
 
     def __init__(
         self,
@@ -74,14 +74,16 @@ class LeadershipServices:
         data_dir: DataDir,
         dismiss: Callable[[], None],
     ) -> None:
-        """``dismiss`` sends supervisors that talk to this server to look for the next leader."""
+        """Creates the object. ``dismiss`` makes this server's supervisors look for the next
+        leader.
+        """
         self._leader = leader
         self._make = make
         self._data_dir = data_dir
         self._dismiss = dismiss
 
     def begin(self, lease: Lease, leads: Callable[[], bool]) -> None:
-        """Begins them; whatever it raises, no services run then."""
+        """Starts the services. If this raises an error, none runs."""
         services = self._make(lease, leads)
         self._leader.services = services
         try:

@@ -30,9 +30,10 @@ class _Leaf:
 
 
 class LeafCertificates:
-    """``folder`` holds a key for the moment in which OpenSSL reads it, which it does from files.
+    """Creates and renews the server's certificates. All threads may use it.
 
-    ``authority`` is called when the first certificate is needed. All threads may use it.
+    ``folder`` holds a key while OpenSSL reads it, which it can only do from files. ``authority`` is
+    called when the first certificate is needed.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class LeafCertificates:
         self._lock = Lock()
 
     def context(self, *names: str) -> ssl.SSLContext:
-        """Makes a context for a server of these names, with HTTP/1.1 where clients offer it."""
+        """Returns a TLS context for a server of these names, with HTTP/1.1 if clients offer it."""
         with self._lock:
             now = self._now()
             leaf = self._leaves.get(names)

@@ -26,10 +26,11 @@ _OF_THE_PORT = {
 
 
 def listen(host: str, port: int, last: Sequence[int] = (), setting: str = "port") -> socket.socket:
-    """Listens there. 0 takes the first of ``last`` that is free, or any free port.
+    """Returns a listening socket. Port 0 takes the first free one of ``last``, or any free port.
 
     Raises:
-        InvalidArgument: naming host or the setting, with the reason and the way out.
+        InvalidArgument: the address can't be used; the message names host or setting, reason and
+            remedy.
     """
     for before in () if port else last:
         with suppress(InvalidArgument):
@@ -68,7 +69,7 @@ def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Returns where programs of this machine reach it: by loopback for a wildcard address."""
+    """Returns the URL for programs of this machine, by loopback for a wildcard address."""
     host, port = listener.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "::1" if ":" in host else "127.0.0.1"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find_py_spy() -> Path | None:
-    """Returns that of this installation, else the first in PATH; None if there is none."""
+    """Returns this installation's py-spy, or else the first in PATH; None if there is none."""
     own = sysconfig.get_path("scripts")
     found = shutil.which("py-spy", path=os.pathsep.join((own, os.environ.get("PATH", ""))))
     return None if found is None else Path(found).absolute()

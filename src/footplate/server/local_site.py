@@ -25,13 +25,13 @@ NAME = "this machine"
 def local_site(
     settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
 ) -> Site:
-    """Measures this machine and asks for its GPUs; takes a moment where there are any.
+    """Measures this machine and finds its GPUs, which takes a moment if there are any.
 
-    Of ``environ`` only CUDA_VISIBLE_DEVICES counts, which may leave the service only some GPUs.
+    Of ``environ`` it uses only CUDA_VISIBLE_DEVICES, which may limit the service's GPUs.
 
     Raises:
-        InvalidArgument: naming the setting of GPUs that this machine can't fulfil, and what is
-            allowed.
+        InvalidArgument: this machine can't fulfil a setting of GPUs; the message names it and the
+            allowed values.
     """
     found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
     memory = memory_bytes()

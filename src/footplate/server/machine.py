@@ -27,19 +27,19 @@ class RandomIds:
         return JobUid(secrets.token_hex(10))
 
     def number(self) -> int:
-        """Returns 19 digits, first not 0: what the real service's ids look like."""
+        """Returns 19 digits, the first not 0, as in the ids of the real service."""
         return secrets.randbelow(9 * 10**18) + 10**18
 
 
 def machine_id() -> str:
-    """Returns an id that all who see each other's processes share: of this boot and namespace."""
+    """Returns an id that processes which see each other share: of boot and namespace."""
     with suppress(*UNSEEN):
         return f"{boot_id()}/{Path('/proc/self/ns/pid').readlink()}"
     return boot_id() or socket.gethostname()
 
 
 def memory_bytes() -> int:
-    """Returns the memory of this machine, or what control groups leave this process of it."""
+    """Returns the memory of this machine, or the limit of this process's control groups."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for kind, name in (("cgroup2", "memory.max"), ("memory", "memory.limit_in_bytes")):
         for text in _read_bounds(kind, name):
@@ -49,7 +49,7 @@ def memory_bytes() -> int:
 
 
 def cpus() -> int:
-    """Returns the CPUs this process may run on, or the whole ones its control groups leave it."""
+    """Returns the CPUs that this process may use, or its control groups' whole CPUs."""
     if hasattr(os, "sched_getaffinity"):
         number = len(os.sched_getaffinity(0))
     else:
@@ -66,7 +66,7 @@ def cpus() -> int:
 
 
 def _whole(quota_us: str = "max", period_us: str = "") -> int:
-    """Returns the CPUs that a quota comes to; where there is none, more than any machine has."""
+    """Returns the whole CPUs of a quota; without one, more than any machine has."""
     with suppress(ValueError, ZeroDivisionError):
         if int(quota_us) > 0:
             return int(quota_us) // int(period_us)
@@ -74,7 +74,7 @@ def _whole(quota_us: str = "max", period_us: str = "") -> int:
 
 
 def _read_bounds(kind: str, name: str) -> Iterator[str]:
-    """Yields what a file of this process's control group says, and of all groups above it."""
+    """Yields a file's content in this process's control group and in all groups above it."""
     hierarchy = find_hierarchies().get(kind)
     for group in hierarchy.chain() if hierarchy is not None else ():
         with suppress(*UNSEEN):
@@ -82,7 +82,7 @@ def _read_bounds(kind: str, name: str) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Returns a port of the loopback address that nobody listens on just now."""
+    """Returns a port of the loopback address that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -25,7 +25,10 @@ _REMEMBERED_S = 10
 
 
 class MachineInterpreters:
-    """``globs`` is the setting ``pythons``; ``versions`` are those of all runtimes."""
+    """Finds the interpreters on this machine. ``globs`` is the setting ``pythons``.
+
+    ``versions`` are those of all runtimes.
+    """
 
     def __init__(
         self,
@@ -51,8 +54,8 @@ class MachineInterpreters:
         self._fetchable: dict[str, tuple[bool, float]] = {}
 
     def fault(self, version: str) -> str | None:
-        """Returns why programs can't run on ``version``; None where an interpreter is found, or
-        can be fetched.
+        """Returns why programs can't run on ``version``; None if an interpreter is installed or
+        can be downloaded.
         """
         if self._find(version) or self._can_fetch(version):
             return None
@@ -65,7 +68,7 @@ class MachineInterpreters:
         )
 
     def _find(self, version: str) -> str:
-        """Finds an interpreter; '' where there is none. What has gone is looked for anew."""
+        """Returns an interpreter's path or ''. Searches again if the known one is gone."""
         with self._lock:
             path, since = self._found.get(version, ("", float("-inf")))
             fresh = Path(path).exists() if path else self._now() - since < _REMEMBERED_S
@@ -105,7 +108,7 @@ class MachineInterpreters:
             return ""
 
     def _make_uv(self) -> Uv:
-        """Raises PreparationError: there is none."""
+        """Returns uv's runner. Raises PreparationError if uv is missing."""
         return Uv(self._uv, compose_build_environment(self._environ))
 
 

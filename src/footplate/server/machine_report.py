@@ -38,7 +38,7 @@ _NETWORK = EnforcedLimit(
 
 
 class MachineReport:
-    """Implements ports.machine.Machine. ``probe`` tries what the machine can, which takes time."""
+    """Implements ports.machine.Machine. ``probe`` tests the machine, which takes time."""
 
     def __init__(
         self,
@@ -70,15 +70,17 @@ class MachineReport:
 
 
 def _free_bytes(path: Path) -> int:
-    """Returns what is free on the disk on which the path is, or will be."""
+    """Returns the free bytes on the disk of ``path``, which may not exist yet."""
     return shutil.disk_usage(next(each for each in (path, *path.parents) if each.exists())).free
 
 
 def describe_enforcement(
     settings: Settings, users: Sequence[int | str] | None, answer: Mapping[str, object]
 ) -> tuple[EnforcedLimit, ...]:
-    """``users`` as ``program_users.resolve`` gives them, ``answer`` as the supervisors' probe does:
-    empty if it couldn't be tried.
+    """Returns the limits with how each is enforced.
+
+    ``users`` is the result of ``program_users.resolve``; ``answer`` is that of the supervisors'
+    probe, empty if it failed.
     """
     return (
         *_describe_resources(settings, answer),
@@ -138,7 +140,9 @@ def _describe_users(
 
 
 def _environment(found: CacheEntry) -> CachedEnvironment:
-    """Records are read as files that others may have written."""
+    """Returns the environment of a cache entry. Its record is a file that others may have
+    written, so it isn't trusted.
+    """
     entry, record = found.entry, found.record
     return CachedEnvironment(
         kind=entry.kind,

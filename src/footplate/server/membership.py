@@ -29,7 +29,7 @@ class Membership:
         lease_s: float,
         stop: Callable[[], None],
     ) -> None:
-        """``stop`` is called when this server can't be one of them any more."""
+        """Creates the membership. ``stop`` is called if this server can't stay a member."""
         self._servers = servers
         self._member = member
         self._data_dir = data_dir
@@ -38,13 +38,13 @@ class Membership:
         self._stop = stop
 
     def join(self) -> None:
-        """Raises FailedPrecondition with the reason and what to do."""
+        """Joins the database's servers. Raises FailedPrecondition with reason and remedy."""
         identity = self._data_dir.identity()
         database = self._servers.join(self._member, self._silent_s, identity.database)
         self._data_dir.settle(identity, database)
 
     def step(self) -> float:
-        """Gives a sign of life; returns in how many seconds the next is due."""
+        """Sends a sign of life; returns the seconds until the next one is due."""
         try:
             if not self._servers.heartbeat(self._member, self._silent_s):
                 self.join()  # it slept for so long that it was taken for dead
@@ -59,7 +59,7 @@ class Membership:
         return self._pause_s
 
     def living(self) -> tuple[Member, ...]:
-        """Returns who shares the database, this one with them."""
+        """Returns the servers that share the database, including this one."""
         return self._servers.living(self._silent_s)
 
     def leave(self) -> None:

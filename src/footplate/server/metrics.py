@@ -34,8 +34,10 @@ def make_registry(
     sites: Sequence[Site],
     held_gpus: Callable[[], Mapping[str, frozenset[str]]],
 ) -> CollectorRegistry:
-    """Makes the metrics: this process, active jobs and trials by state, ended jobs, GPUs, requests,
-    and what reduction servers did.
+    """Returns the registry of metrics.
+
+    They cover this process, active jobs and trials by state, ended jobs, GPUs, requests, and the
+    work of reduction servers.
     """
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -116,7 +118,7 @@ def _histogram(name: str, text: str, found: Mapping[tuple[str, str], Times]) -> 
 
 
 class _Gpus(Collector):
-    """Collects GPUs at each scrape. Engines know their GPUs themselves, and are not among them."""
+    """Collects GPUs at each scrape, without those of engines, which have metrics of their own."""
 
     def __init__(
         self, sites: Sequence[Site], held_gpus: Callable[[], Mapping[str, frozenset[str]]]

@@ -32,9 +32,10 @@ _HTTPS_PORT = 443
 
 
 class NodeProxy:
-    """``check_key`` and ``check_call`` raise a ServiceError of what isn't the key of a program.
+    """The proxy for programs on nodes.
 
-    Those who show no good key learn nothing of what is served.
+    ``check_key`` and ``check_call`` raise a ServiceError if the key isn't that of a program.
+    Callers without a valid key learn nothing about what is served.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class NodeProxy:
         return host if request.port == _HTTPS_PORT else refuse_port(request)
 
     def _admit(self, request: ProxyRequest) -> Admission:
-        """Decides on each call in the tunnel by itself. Raises a ServiceError."""
+        """Returns how to answer the calls in a tunnel, each checked. Raises a ServiceError."""
         key = key_of(request)
         if key is not None:
             self._check_key(key)
@@ -84,9 +85,9 @@ def _call_key(request: ProxyRequest) -> str | None:
 
 
 class NodeRequests(BoundedRequests):
-    """HTTP from nodes; hands a connection over that begins with CONNECT.
+    """HTTP connections of nodes; passes one that begins with CONNECT to the proxy.
 
-    ``proxy``: None where the server has none: CONNECT is answered as any other request.
+    Without a ``proxy``, CONNECT is answered like any other request.
     """
 
     def __init__(self, *args: Any, proxy: NodeProxy | None, **kwargs: Any) -> None:

@@ -25,25 +25,25 @@ class Notifications:
         self.watchers = Watchers()
 
     def see(self, uid: JobUid) -> None:
-        """Tells that something was written to a job."""
+        """Notifies of a write to a job."""
         self._queue.changed(uid)
         self._leader.changed(uid)
         self._logs.wake(uid)
         self.watchers.wake(uid)
 
     def see_quotas(self) -> None:
-        """Quotas were set or removed."""
+        """Notifies of changed quotas."""
         self._queue.quotas_changed()
         self._leader.wake()
 
     def see_resources(self) -> None:
-        """Tells that persistent resources were created, changed or deleted."""
+        """Notifies of persistent resources that were created, changed or deleted."""
         self._queue.resources_changed()
         self._leader.wake()
         self._leader.wake_resources()
 
     def receive(self, notice: Notice) -> None:
-        """Takes note that another server has written something."""
+        """Passes on another server's notice that it wrote to a job, quota or resource."""
         uid = JobUid(notice.key)
         match notice.kind:
             case NoticeKind.EVENTS:
@@ -65,7 +65,7 @@ class Notifications:
                 self._leader.wake()
 
     def miss(self) -> None:
-        """Takes note that other servers may have written anything."""
+        """Makes all listeners check all jobs, since other servers' notices may have been missed."""
         self._queue.refresh()
         self._leader.refresh()
         self._logs.wake_all()

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def left_behind(settings: Settings) -> dict[State, int]:
-    """Returns the jobs that the last server left, by the state that it left them in.
+    """Returns the jobs that the last server left, by their state.
 
     Raises:
-        FailedPrecondition: a server runs; ask that one.
+        FailedPrecondition: a server runs, and must be asked instead.
     """
     data_dir = DataDir(settings.data_dir)
     if not data_dir.root.exists():
@@ -35,12 +35,12 @@ def left_behind(settings: Settings) -> dict[State, int]:
 
 
 def end_left_behind(settings: Settings) -> None:
-    """Serves once more, only until every job has been cancelled and has ended.
+    """Runs a server once more until every job has been cancelled and has ended.
 
-    That takes no more of this machine than there is: what starts meanwhile ends at once.
+    This takes no more resources than the machine has, since jobs that start meanwhile end at once.
 
     Raises:
-        FailedPrecondition: a server runs; ask that one.
+        FailedPrecondition: a server runs, and must be asked instead.
     """
 
     def end_all(url: str, _site: Site, _leader: str | None) -> None:

@@ -97,7 +97,7 @@ class ProcessResolver:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, home, ignore_errors=True))
 
     async def _run(self, home: Path) -> Resolution:
-        """Runs it; whatever its processes are when it ends, they are killed."""
+        """Runs the resolver; kills all its remaining processes at the end."""
         mark = secrets.token_hex(16)
         environment = {**compose_build_environment(os.environ), MARK_VARIABLE: mark}
         try:
@@ -124,7 +124,7 @@ class ProcessResolver:
     def _make_home(
         self, request: EnvironmentRequest, open_package: Callable[[str], BinaryIO]
     ) -> Path:
-        """Raises Unavailable, NotFound."""
+        """Creates the resolver's directory. Raises Unavailable, NotFound."""
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._remove_stale()
@@ -156,7 +156,7 @@ class ProcessResolver:
         _write(home / "task.json", _describe(request))
 
     def _remove_stale(self) -> None:
-        """Removes what a killed server left."""
+        """Removes directories that a killed server left."""
         for path in self._folder.iterdir():
             if time.time() - path.stat().st_mtime > _STALE_S:
                 shutil.rmtree(path, ignore_errors=True)
@@ -178,7 +178,7 @@ def _write(path: Path, message: Message) -> None:
 
 
 def _read_result(output: bytes, errors: bytes) -> Resolution:
-    """Raises Unavailable: the command broke."""
+    """Returns the command's result. Raises Unavailable if the command broke."""
     try:
         result = json.loads(output.splitlines()[-1])
         if "error" in result:

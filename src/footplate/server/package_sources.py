@@ -27,14 +27,14 @@ _TOP = re.compile(r"-\d")
 
 
 class PackageSources:
-    """The texts by their paths, as far as the limits allow."""
+    """The source texts of packages by their paths, within limits."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self._left = MAX_SOURCES_BYTES
 
     def read_archive(self, file: BinaryIO) -> None:
-        """A .tar.gz, a .zip or a wheel, until a hostile member or a limit; of others nothing."""
+        """Reads a .tar.gz, .zip or wheel up to an unsafe member or a limit; ignores others."""
         content = file.read(MAX_ARCHIVE_BYTES + 1)
         is_zip = content.startswith(b"PK")
         if len(content) > MAX_ARCHIVE_BYTES or not (is_zip or content.startswith(b"\x1f\x8b")):
@@ -45,7 +45,7 @@ class PackageSources:
             )
 
     def read_files(self, root: Path, paths: Iterable[Path]) -> None:
-        """Reads files below ``root``; leaves out those that can't be read."""
+        """Reads files below ``root``; skips those that can't be read."""
         for path in paths:
             try:
                 with path.open("rb") as file:

@@ -10,10 +10,12 @@ _BITS = 2048
 
 
 class ProgramAccounts:
-    """Accounts whose private key is made when it is needed."""
+    """Service accounts for programs, whose private key is created when it is needed."""
 
     def make(self, project: str, email: str, tokens: str) -> str:
-        """Makes a key file's content, as Google's clients read it. ``tokens``: where they ask."""
+        """Returns the content of a key file for Google's clients. ``tokens`` is the URL where
+        they request tokens.
+        """
         account = {
             "type": "service_account",
             "project_id": project,

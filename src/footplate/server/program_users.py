@@ -30,9 +30,10 @@ _UID_MAP = Path("/proc/self/uid_map")
 
 
 def resolve(setting: str | None) -> tuple[int | str, ...] | None:
-    """Returns what tickets have: ``[first, last]`` or ``[uid, gid, name]``; None if not root.
+    """Returns the users for tickets: ``[first, last]`` or ``[uid, gid, name]``; None unless this is
+    root.
 
-    Raises FailedPrecondition: there is no such user, or the range has ids of others.
+    Raises FailedPrecondition if the user doesn't exist, or the range contains ids of others.
     """
     if os.geteuid() != 0:
         return None
@@ -51,7 +52,7 @@ def describe_power(
     isolation: str = "auto",
     users: str | None = None,
 ) -> tuple[str, ...]:
-    """Warns of programs that have more power than they need, and says how to change that.
+    """Returns warnings of programs with more rights than they need, and how to change that.
 
     ``isolation`` is the setting, and ``users`` is ``program_users``.
     """
@@ -105,7 +106,7 @@ def _describe_root(allow_root: Sequence[str], status: Path) -> tuple[str, ...]:
 
 
 def _read_capabilities(status: Path) -> set[str]:
-    """Returns those of our capabilities that this process has."""
+    """Returns which of the capabilities that matter here this process has."""
     lines = (line.split() for line in _read(status) if line.startswith("CapEff:"))
     bits = next((int(words[1], 16) for words in lines), 0)
     return {name for name, number in _CAPABILITIES.items() if bits >> number & 1}
@@ -142,7 +143,7 @@ def _check_range(first: int, last: int) -> tuple[int, int]:
 
 
 def _choose_range() -> tuple[int, int]:
-    """Chooses from the ids that this user namespace has; those of a container may be few."""
+    """Returns a free range of ids that this user namespace has; a container may have few."""
     blocks = [tuple(map(int, line.split())) for line in _read(_UID_MAP)] or [(0, 0, 1 << 32)]
     taken = list(_find_taken())
     for start, count in ((block[0], block[2]) for block in blocks):
@@ -160,7 +161,7 @@ def _choose_range() -> tuple[int, int]:
 
 
 def _find_taken() -> Iterator[tuple[int, int, str]]:
-    """Yields first and last id of taken ranges, and whose they are."""
+    """Yields first and last id of ranges in use, and their owners."""
     for user in pwd.getpwall():
         yield user.pw_uid, user.pw_uid, f"the user {user.pw_name}"
     for group in grp.getgrall():

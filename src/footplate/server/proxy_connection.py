@@ -41,11 +41,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Admission:
-    """The way in which requests in a tunnel are answered.
+    """How to answer the requests in a tunnel.
 
-    ``authorization`` replaces what the client sends in that header; None: nothing does. ``key``:
-    that of a program's storage, which with its job's log is all that it reaches. ``app`` answers
-    gRPC; None: that of the gRPC port.
+    ``authorization`` replaces the header that the client sends; None keeps that. ``key`` is that of
+    a program, which reaches only its storage and its job's log. ``app`` answers gRPC; None means
+    that of the gRPC port.
     """
 
     authorization: str | None = None
@@ -55,7 +55,7 @@ class Admission:
 
 @dataclass(frozen=True)
 class Tunnels:
-    """The state that connections to one proxy share. ``config`` names the app that answers HTTP."""
+    """The state that connections to one proxy share. ``config`` names the app for HTTP."""
 
     url: str
     leaves: LeafCertificates
@@ -73,7 +73,7 @@ class Tunnels:
     async def start_tls(
         self, transport: asyncio.Transport, received: _Received, context: ssl.SSLContext
     ) -> asyncio.Transport | None:
-        """Starts TLS; None if the client didn't take it, and the connection has ended."""
+        """Starts TLS; returns None if the client rejected it and the connection has ended."""
         try:
             tls = await asyncio.get_running_loop().start_tls(
                 transport, received, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_S
@@ -113,7 +113,7 @@ class Tunnels:
             self.connections.discard(transport)
 
     def stop(self) -> None:
-        """Tunnels to gRPC and connections that wait are cut off; the HTTP server ends its own."""
+        """Closes tunnels to gRPC and waiting connections; the HTTP server closes its own."""
         for task in self.tasks:
             task.cancel()
         for transport in list(self.connections):
@@ -123,8 +123,8 @@ class Tunnels:
 class ProxyConnection(asyncio.Protocol):
     """Reads the head of one request to the proxy, then hands the connection over.
 
-    ``answer`` returns the host that is to be served, or what is said instead; ``admit``, which a
-    thread calls for a tunnel, raises a ServiceError: the client may not have it.
+    ``answer`` returns the host to serve, or the bytes to send instead. ``admit`` runs in a thread
+    for a tunnel; it raises a ServiceError if the client may not have one.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class ProxyConnection(asyncio.Protocol):
 
 
 class DirectGrpc(asyncio.Protocol):
-    """A connection to the gRPC port, whose certificate is for ``names``. TLS begins at once."""
+    """A connection to the gRPC port, with a certificate for ``names``. TLS begins at once."""
 
     def __init__(self, tunnels: Tunnels, names: tuple[str, ...]) -> None:
         self._tunnels = tunnels
@@ -267,7 +267,7 @@ class DirectGrpc(asyncio.Protocol):
 
 
 def _admit_grpc(host: ServedHost, admission: Admission) -> Admission | None:
-    """Returns the admission; None if a program's key leads to no gRPC there: not to buckets."""
+    """Returns the admission for gRPC; None for a program's key at a bucket host."""
     if host.refused:
         return replace(admission, app=RefusedRequests(host.refused))
     if admission.key is None:
@@ -283,7 +283,7 @@ def _speaks_grpc(tls: asyncio.Transport) -> bool:
 
 
 class _Received(asyncio.Protocol):
-    """Keeps what arrives between the handshake and the moment in which somebody reads it."""
+    """Keeps the data that arrives between the handshake and the first read."""
 
     def __init__(self) -> None:
         self._data = bytearray()

@@ -30,9 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class ProxyListener:
-    """``refused`` are the hosts that were asked for. ``token`` is the server's.
+    """The listener of the proxy. ``refused`` collects the hosts that it refused.
 
-    ``check_key`` raises a ServiceError of what isn't the key of a running program.
+    ``token`` is the server's. ``check_key`` raises a ServiceError if the key isn't that of a
+    running program.
     """
 
     def __init__(self, token: str | None, check_key: Callable[[str], object]) -> None:
@@ -48,12 +49,12 @@ class ProxyListener:
         self._server = await asyncio.get_running_loop().create_server(connected, sock=listener)
 
     def stop(self) -> None:
-        """Takes no more connections."""
+        """Stops accepting connections."""
         if self._server is not None:
             self._server.close()
 
     def answer(self, request: ProxyRequest) -> ServedHost | bytes:
-        """Returns the host that is to be served, or what is said instead."""
+        """Returns the host to serve, or the bytes to send instead."""
         program = key_of(request) is not None
         if self._token and not (program or _is_password(request.password or "", self._token)):
             return ask_password()
@@ -69,7 +70,9 @@ class ProxyListener:
         return host
 
     def _admit(self, request: ProxyRequest) -> Admission:
-        """Admits who knows the proxy's password, which is the token. Raises a ServiceError."""
+        """Admits clients with the proxy's password, which is the token, or a program's key.
+        Raises a ServiceError.
+        """
         key = key_of(request)
         if key is not None:
             self._check_key(key)
@@ -83,12 +86,12 @@ class ProxyListener:
 
 
 def key_of(request: ProxyRequest) -> str | None:
-    """Returns the key that a program of a job shows; None: somebody else asks."""
+    """Returns the key that a job's program sends; None for other clients."""
     return request.password or "" if request.user == PROXY_USER else None
 
 
 def _is_password(given: str, token: str) -> bool:
-    """Returns whether it is; some clients send it percent-encoded, as in the proxy's address."""
+    """Returns whether ``given`` is the token, perhaps percent-encoded as in the proxy's address."""
     return any(
         hmac.compare_digest(each.encode(), token.encode()) for each in (given, unquote(given))
     )

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def make_check(
     engine: Engine, region: RegionBinding, catalogue: Catalogue
 ) -> Callable[[], EngineReport]:
-    """Asks what the engine has, whether it would take each machine of the mapping, and whether its
+    """Returns a check of the engine: its resources, the mapped machines, and the nodes' containers.
+
+    Only Slurm can be asked whether it would accept each machine of the mapping, and whether its
     nodes run containers, if they shall.
     """
     if not isinstance(engine, SlurmEngine):  # only Slurm can be asked without a job
@@ -49,12 +51,15 @@ def _say_unasked(report: EngineReport) -> EngineReport:
 
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
-    """Makes what says why no job can ever have machines, by replica; nobody is asked."""
+    """Returns a function that says why no job can ever have some machines; None if one can.
+
+    It gets the machines by replica, and doesn't call the engine.
+    """
     return lambda machines: engine.fault([LauncherRequest.on(*each) for each in machines.items()])
 
 
 def make_samples(region: RegionBinding, catalogue: Catalogue) -> dict[str, LauncherRequest]:
-    """Returns a replica on each machine type that is named, and one with each accelerator."""
+    """Returns a sample launcher for each mapped machine type, and one for each accelerator."""
     samples = {}
     for name in region.machines:
         kind = catalogue.machine_types.get(name)

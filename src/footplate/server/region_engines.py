@@ -45,9 +45,9 @@ MUNGE = Path("/run/munge")
 
 
 def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]:
-    """Returns the regions of engines, over a backend that does nothing.
+    """Returns the regions of engines, with backends that do nothing.
 
-    Raises InvalidArgument: the settings name what the catalogue doesn't have.
+    Raises InvalidArgument if the settings contain names that the catalogue lacks.
     """
     check_names(settings.regions, catalogue)
     return {
@@ -70,7 +70,7 @@ def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
 
 
 class RegionEngines:
-    """``calls`` is what launchers ask; ``backends`` makes what the leader has."""
+    """The engines of regions. ``calls`` answers launchers; ``backends`` are the leader's."""
 
     def __init__(
         self, settings: Settings, data_dir: DataDir, archive: Path, cluster: ClusterListener | None
@@ -88,7 +88,7 @@ class RegionEngines:
         )
 
     def bind(self, bound: Mapping[str, Binding]) -> dict[str, Binding]:
-        """Returns the same bindings, over backends that work; each is to be closed."""
+        """Returns the same bindings with working backends, each of which must be closed."""
         return {name: replace(each, backend=self._backend(name)) for name, each in bound.items()}
 
     def _root(self, name: str) -> Path:
@@ -122,7 +122,7 @@ class RegionEngines:
 
 
 def _place(region: RegionBinding) -> str:
-    """Returns where in the engine the region is."""
+    """Returns the region's place in the engine, such as a partition or namespace."""
     if region.partition:
         return f"partition {region.partition}"
     if region.namespace:

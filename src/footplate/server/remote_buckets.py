@@ -27,9 +27,9 @@ class _MakeStore(Protocol):
 
 
 def open_remotes(bindings: Sequence[BucketBinding]) -> dict[str, RemoteObjects]:
-    """Returns the objects of those buckets that are bound to a store, by name. Asks no store.
+    """Returns the remote objects of buckets that are bound to a store, by name; sends no request.
 
-    Raises InvalidArgument: the packages for it are not installed.
+    Raises InvalidArgument if the store's packages aren't installed.
     """
     found: dict[str, RemoteObjects] = {}
     for index, binding in enumerate(bindings):
@@ -42,7 +42,7 @@ def open_remotes(bindings: Sequence[BucketBinding]) -> dict[str, RemoteObjects]:
 
 
 def check_packages(bindings: Sequence[BucketBinding]) -> None:
-    """Raises InvalidArgument: the packages for a store are not installed."""
+    """Raises InvalidArgument if the packages for a store aren't installed."""
     for index, binding in enumerate(bindings):
         if binding.remote is not None:
             _load(binding.remote, f"buckets[{index}].target", binding.target)

@@ -17,14 +17,14 @@ _MOST_KINDS = 1000
 
 
 def install(window_s: float = WINDOW_S) -> None:
-    """Filters what reaches the log of this process."""
+    """Limits repeated records in the log of this process."""
     shown = RepeatedRecords(window_s)
     for handler in logging.root.handlers or filter(None, [logging.lastResort]):
         handler.addFilter(shown)
 
 
 class RepeatedRecords(logging.Filter):
-    """Lets a few records of a kind pass in each window, then one that says how many there were.
+    """Passes a few records of each kind in a time window, then one that counts the rest.
 
     ``later`` calls a function after so many seconds.
     """
@@ -69,7 +69,7 @@ class RepeatedRecords(logging.Filter):
 
 
 def _kind(record: logging.LogRecord) -> tuple[object, ...]:
-    """Records of a kind come from one place, of one cause."""
+    """Returns a record's kind: logger, level, first line, and its error's type and place."""
     error = record.exc_info[1] if record.exc_info else None
     trace = error.__traceback__ if error else None
     while trace is not None and trace.tb_next is not None:
@@ -79,7 +79,7 @@ def _kind(record: logging.LogRecord) -> tuple[object, ...]:
 
 
 def _first_line(text: str) -> str:
-    """Returns the first line: the rest, in asyncio's records, names one connection or task."""
+    """Returns the first line; in asyncio's records the rest names one connection or task."""
     return text.partition("\n")[0]
 
 

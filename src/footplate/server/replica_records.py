@@ -23,10 +23,10 @@ _CONTAINER = "container"
 
 @dataclass(frozen=True)
 class ReplicaRecord:
-    """A replica that may have processes. ``roots`` are those below which all others are found.
+    """A replica that may have processes. All of them are below one of the processes ``roots``.
 
-    ``uid`` is the one that no other program has. ``mark`` is in its environment and in the names
-    of its control groups. ``engine`` is the socket of the engine that runs its container.
+    ``uid`` is a user id that no other program has. ``mark`` is in the environment and in the names
+    of control groups. ``engine`` is the socket of the engine that runs its container.
     """
 
     attempt_id: AttemptId
@@ -37,7 +37,7 @@ class ReplicaRecord:
 
 
 def read_records(replicas: Path) -> tuple[ReplicaRecord, ...]:
-    """Reads the records of all replicas in the directory, and of what is being removed of them."""
+    """Returns the records of all replicas in the directory, including parts not yet removed."""
     return tuple(
         _read_record(AttemptId(attempt.name), home.path)
         for attempt in _list_directories(replicas)
@@ -69,7 +69,7 @@ def _read_record(attempt_id: AttemptId, home: str) -> ReplicaRecord:
 def _find_roots(home: str, isolation: IsolationRecord) -> Iterator[int]:
     """Yields the supervisor, its newest child, and the first process of its container.
 
-    A number counts only while it is that process's own.
+    A process number counts only while that process still has it.
     """
     pid = (untrusted_files.read(f"{home}/pid") or b"").strip()
     if pid.isdigit() and len(pid) < 10 and untrusted_files.is_locked(f"{home}/lock"):

@@ -97,7 +97,7 @@ class ReplicaServices:
 def _make_api(
     context: ServiceContext, tls: TlsListeners, make_key: Callable[[Bearer], str]
 ) -> ProgramApi:
-    """Makes the API; where a token is required, programs don't have it, and aren't led."""
+    """Returns the API that programs may call; none if calls require the token."""
     settings = context.settings
     projects = () if settings.token else settings.api_access
     return ProgramApi(

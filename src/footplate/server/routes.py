@@ -88,9 +88,9 @@ def make_routes(
     metrics: CollectorRegistry,
     console: ConsoleParts,
 ) -> list[BaseRoute]:
-    """Makes the routes, which are tried one by one: what each job needs comes first.
+    """Returns all routes. They are tried one by one, so those that each job needs come first.
 
-    ``end`` is called when jobs are to end and then the server.
+    ``end`` is called when the jobs and then the server shall end.
     """
     catalogue, clock, disk = context.catalogue, context.clock, context.disk
     jobs, trials, paths = parts.jobs, tuning.trials, replicas.shells.paths
@@ -181,9 +181,9 @@ def _routes_of_programs(
     receiver: Receiver,
     writing: Sequence[Route],
 ) -> list[BaseRoute]:
-    """Makes routes below addresses that contain a program's key.
+    """Returns the routes below addresses that contain a program's key.
 
-    The metadata server comes first: buckets take all other paths there.
+    The metadata server comes first, since buckets take all other paths there.
     """
     shared = context.settings.shared_buckets
     return [
@@ -209,7 +209,7 @@ def _own_routes(
     servers: Callable[[], Sequence[ServerView]],
     tls: TlsPorts,
 ) -> list[BaseRoute]:
-    """Makes the routes that aren't in Google's APIs: ``/footplate/v1``."""
+    """Returns the routes that aren't in Google's APIs: ``/footplate/v1``."""
     catalogue, get_job = context.catalogue, parts.jobs.get
     return [
         *footplate_routes(

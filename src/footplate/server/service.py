@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 
 
 class Service:
-    """The parts of a service that lives in ``data_dir`` and answers at ``url``.
+    """A service with its data in ``data_dir`` that answers at ``url``.
 
-    ``stop`` is called when the end was asked for and no job is active any more, or this server
-    may not go on.
+    ``stop`` is called when the end was requested and no job is active, or when this server may not
+    continue.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Service:
         self.app, self.cluster_app = self._make_apps()
 
     def _make_apps(self) -> tuple[EndOfStream, EndOfStream]:
-        """Makes the app for all who call, and that for launchers and programs on other machines."""
+        """Returns the app for all callers, and that for launchers and programs elsewhere."""
         settings, data_dir, url = self._context.settings, self._context.data_dir, self._context.url
         about = About(__version__, url, os.getpid(), str(data_dir.root))
         followers, counts = Followers(), RequestCounts()
@@ -170,14 +170,14 @@ class Service:
         return ConsoleParts(lambda: self.app, feed, token, __version__, time.time, guard)
 
     def _make_keyed_calls(self) -> KeyedCalls:
-        """Makes what knows programs on other machines by their keys."""
+        """Returns the check that identifies programs on other machines by their keys."""
         settings, replicas = self._context.settings, self._replicas
         closed = settings.token is not None
         calls = ProgramCalls(self._context.store, settings.api_access, closed=closed)
         return KeyedCalls(replicas.program_keys, replicas.programs.check, calls)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
-        """Makes what checks who calls, by the kernel's word; [] where the kernel gives none."""
+        """Returns the middleware that asks the kernel who calls; [] if the kernel can't tell."""
         if not is_available():
             return []
         settings = self._context.settings
@@ -199,7 +199,7 @@ class Service:
         return [Middleware(ProgramCallCheck, access=access, check=check, name_user=name_user)]
 
     def start(self) -> None:
-        """Loads existing jobs if this server leads, then follows every change."""
+        """Loads existing jobs if this server leads, then reacts to every change."""
         self._context.disk.start()
         self.cluster_member.start()
         self._parts.region_reports.start()
@@ -219,7 +219,7 @@ class Service:
         )
 
     def close(self) -> None:
-        """Stops following. Jobs keep running."""
+        """Stops all parts. Jobs keep running."""
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.cluster_member.close()
         self.tls.close()

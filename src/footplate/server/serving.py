@@ -54,15 +54,13 @@ _PING_S = 20.0
 def serve(settings: Settings, on_ready: Ready) -> int:
     """Runs the service in this process until SIGINT, SIGTERM or `footplate down`.
 
-    ``on_ready`` is called once requests are answered: with the URL, this machine's site, and the
-    URL of the server that leads if that is another one.
-
-    Returns:
-        The number of jobs that go on without any server.
+    Calls ``on_ready`` once requests are answered: with the URL, this machine's site, and the
+    leading server's URL if that is another one. Returns the number of jobs that continue without
+    any server.
 
     Raises:
         FailedPrecondition: another server has the data directory.
-        InvalidArgument: nothing can be kept there, or nobody can listen at the address.
+        InvalidArgument: the directory or the address can't be used.
     """
     sys.setswitchinterval(_TURN_S)
     raise_limit()
@@ -127,7 +125,7 @@ def _make_config(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, with a callback when it is ready; it ends once ``stopping`` is set."""
+    """uvicorn's server with a callback when it is ready; it ends once ``stopping`` is set."""
 
     def __init__(
         self,
@@ -189,7 +187,7 @@ class _Server(uvicorn.Server):
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Followers that outstay the end of the server are cut off on purpose: nobody need know."""
+    """Returns whether to log a record; not if it reports followers cut off at the server's end."""
     cause = record.exc_info[1] if record.exc_info else None
     return not (isinstance(cause, asyncio.CancelledError) or str(record.msg).startswith("Cancel "))
 

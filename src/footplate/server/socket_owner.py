@@ -39,9 +39,10 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True)
 class SocketOwner:
-    """``inode`` 0: no process has the socket any more, and ``uid`` says nothing.
+    """The owner of a socket. ``inode`` 0: no process has the socket any more, and ``uid`` is
+    invalid.
 
-    ``cookie`` is never given to another socket until the machine starts anew.
+    ``cookie`` is never given to another socket before the machine restarts.
     """
 
     uid: int
@@ -50,9 +51,9 @@ class SocketOwner:
 
 
 def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
-    """Returns the owner of the socket bound to ``end`` and connected to ``other``; or None.
+    """Returns the owner of the socket bound to ``end`` and connected to ``other``, or None.
 
-    Raises OSError: this system can't be asked.
+    Raises OSError if this system can't tell.
     """
     family = getattr(socket, "AF_NETLINK", None)
     if family is None:
@@ -63,9 +64,9 @@ def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
 
 
 def is_available() -> bool:
-    """Returns whether the kernel says whose a connection is; tried with one.
+    """Returns whether the kernel reports the owners of connections; tries it with one.
 
-    Raises OSError: that can't be found out now.
+    Raises OSError if this can't be determined now.
     """
     try:
         with (
@@ -81,7 +82,7 @@ def is_available() -> bool:
 
 
 def encode_request(end: Endpoint, other: Endpoint) -> bytes:
-    """Returns the request for one socket. Raises ValueError: a host isn't an address."""
+    """Returns the request for one socket. Raises ValueError if a host isn't an address."""
     version = ip_address(end.host).version
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     body = (
@@ -96,7 +97,7 @@ def encode_request(end: Endpoint, other: Endpoint) -> bytes:
 
 
 def parse_answer(answer: bytes) -> SocketOwner | None:
-    """Returns the owner; None if there is no such socket. Raises OSError: the kernel refused."""
+    """Returns the owner; None if there is no such socket. Raises OSError if the kernel refused."""
     if len(answer) < _HEADER.size:
         raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG))
     _, kind, _, _, _ = _HEADER.unpack_from(answer)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StandbyBackend:
-    """A backend by which nothing is started, stopped or known here."""
+    """A backend for servers that don't lead: it starts and stops nothing, and knows of nothing."""
 
     def start(self, request: AttemptStart) -> None:
         raise NotLeading(f"another server leads the service, and starts {request.attempt_id}")

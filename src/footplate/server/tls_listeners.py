@@ -39,9 +39,9 @@ GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
 
 
 class TlsListeners:
-    """``url`` is where the HTTP server answers.
+    """The listeners of gRPC and of the proxy. ``url`` is the HTTP server's.
 
-    ``check_key`` raises a ServiceError of what isn't the key of a running program.
+    ``check_key`` raises a ServiceError if the key isn't that of a running program.
     """
 
     def __init__(
@@ -51,7 +51,11 @@ class TlsListeners:
         url: str,
         check_key: Callable[[str], object],
     ) -> None:
-        """Raises InvalidArgument: a port is taken; FailedPrecondition: the authority is spoilt."""
+        """Opens the listeners.
+
+        Raises InvalidArgument if a port is taken, and FailedPrecondition if the authority is
+        damaged.
+        """
         data_dir.check_authority()
         self.accounts = ProgramAccounts()
         self._data_dir = data_dir
@@ -81,13 +85,13 @@ class TlsListeners:
         return self._authority.certificate.decode()
 
     def refused_hosts(self) -> tuple[str, ...]:
-        """Returns what the proxy was asked for and refused, each once."""
+        """Returns the hosts that the proxy refused, each once."""
         return tuple(self._proxy.refused)
 
     async def start(
         self, app: ASGIApp, config: uvicorn.Config, state: ServerState, door: Door
     ) -> None:
-        """``config`` and ``state`` are those of the HTTP server, which answers what isn't gRPC."""
+        """Starts serving gRPC. The HTTP server's ``config`` and ``state`` serve all the rest."""
         self._relay.start(app, door.most)
         self._tunnels = tunnels = self._make_tunnels(config, state)
         if self._proxy_listener is not None:
@@ -101,9 +105,9 @@ class TlsListeners:
     def make_node_proxy(
         self, config: uvicorn.Config, state: ServerState, check_call: Callable[[str], object]
     ) -> NodeProxy | None:
-        """Makes the proxy for the port of launchers; None if there is no proxy.
+        """Returns the proxy for the port of launchers; None if there is no proxy.
 
-        ``check_call`` raises a ServiceError of what isn't the key of a program that may call.
+        ``check_call`` raises a ServiceError if the key isn't that of a program that may call.
         """
         if self.proxy_port is None:
             return None
@@ -113,7 +117,7 @@ class TlsListeners:
         return Tunnels(self._url, self._leaves, self._relay, config, state)
 
     def close(self) -> None:
-        """Closes the listeners, also if they were never started."""
+        """Closes the listeners, even if they were never started."""
         for listener in filter(None, (self._grpc_listener, self._proxy_listener)):
             listener.close()
 
@@ -127,10 +131,10 @@ class TlsListeners:
 
 
 def _listen(settings: Settings, data_dir: DataDir, name: str) -> socket.socket | None:
-    """Returns a socket at the port that the setting names; None: there is to be none.
+    """Returns a socket at the port of the setting ``name``; None if that is ``none``.
 
-    ``auto`` takes the port of the last start, for shells that know it, or the usual one, or a free
-    one: several services of a machine need no settings.
+    ``auto`` takes the port of the last start, which shells may know, or the usual one, or a free
+    one, so that several services on a machine need no settings.
     """
     chosen = getattr(settings, name)
     if chosen == NONE:

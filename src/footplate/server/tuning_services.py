@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class TuningServices:
-    """The parts that every server has: for its clients, and for the tuner of the one that leads."""
+    """The parts for tuning that every server has, for its clients and, if it leads, its tuner."""
 
     def __init__(
         self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
@@ -50,7 +50,7 @@ class TuningServices:
         self._clock = clock
 
     def make_vizier(self, studies: StudyStore) -> Vizier:
-        """Studies of clients: it suggests and stops with the very parts that tuning jobs use."""
+        """Returns the service for clients' studies, which uses the same parts as tuning jobs."""
 
         def forget(uid: StudyUid) -> None:
             self.models.forget(uid)
@@ -71,10 +71,10 @@ class TuningServices:
         wake_jobs: Callable[[], None],
         wake: Callable[[], None],
     ) -> Tuner:
-        """Makes a tuner that knows nothing yet, and writes to these stores and this registry.
+        """Returns a new tuner that writes to these stores and this registry.
 
-        ``wake_jobs`` is called when jobs are to be looked at: those that run trials; ``wake`` when
-        the tuner has something to do.
+        ``wake_jobs`` is called when jobs that run trials need work; ``wake`` when the tuner has
+        work.
         """
         advance = TuningStep(
             store,

@@ -40,8 +40,9 @@ def algorithms_wheel() -> Wheel:
 
 
 def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
-    """Returns the package of workers and reduction servers. None: it neither came with the service
-    nor is installed beside it with its C++ library.
+    """Returns the package of workers and reduction servers; None if it isn't available.
+
+    It comes with the service, or is installed beside it with its C++ library.
     """
     for path in sorted(bundled.glob(f"{_REDUCTION}-*.whl")):
         return Wheel(path.name, path.read_bytes())
@@ -67,7 +68,7 @@ def package_directory(name: str) -> Path | None:
 
 
 def make_wheel(package: Path, version: str, described: str, entry_points: str = "") -> Wheel:
-    """``described`` is its METADATA."""
+    """Returns a wheel of the package; ``described`` is its METADATA."""
     name = package.name
     files = {
         f"{name}/{path.relative_to(package).as_posix()}": path.read_bytes()

@@ -27,18 +27,20 @@ FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()"
 
 
 class RunningService:
-    """A service in ``data_dir``; what it says is in ``log`` beside that. Without the setting
-    ``port`` each start is on a free one.
+    """A service in ``data_dir``, with its output in ``log`` beside that.
 
-    ``settings`` are the service's own (``max_replicas=...``); ``footplate`` settings of the
-    environment that the tests run in don't reach it. ``process_class`` starts the command of a
-    server.
+    Without the setting ``port`` each start uses a free one. ``settings`` are the service's own
+    (``max_replicas=...``); ``footplate`` settings in the tests' environment don't affect it.
+    ``process_class`` starts the command of a server.
     """
 
     process_class: ClassVar[type[subprocess.Popen[bytes]]] = subprocess.Popen
 
     def __init__(self, data_dir: Path, cache_dir: Path | None = None, **settings: object) -> None:
-        """``cache_dir`` holds the environments of programs; None: the data directory does."""
+        """Creates the service without starting it.
+
+        ``cache_dir`` holds the environments of programs; None means the data directory.
+        """
         self.data_dir = data_dir
         self.cache_dir = cache_dir
         self.log = data_dir.with_name(f"{data_dir.name}.log")
@@ -48,7 +50,7 @@ class RunningService:
 
     @property
     def pid(self) -> int:
-        """The process id of the server that runs now, or ran last."""
+        """Returns the process id of the server that runs now, or ran last."""
         assert self._process is not None, "never started"
         return self._process.pid
 
@@ -57,7 +59,7 @@ class RunningService:
         return self._process is not None and self._process.poll() is None
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """Returns an environment in which ``footplate`` commands mean this service."""
+        """Returns an environment in which ``footplate`` commands use this service."""
         own = {"FOOTPLATE_DATA_DIR": str(self.data_dir)}
         if "token" in self._settings:
             own["FOOTPLATE_TOKEN"] = str(self._settings["token"])
@@ -107,7 +109,7 @@ class RunningService:
             self._process.wait(STOP_S)
 
     def _wait_for_url(self) -> str:
-        """Reads the file where the server announces itself; an earlier one's doesn't count."""
+        """Returns the URL from the file in which this server announces itself, once it exists."""
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             if not self.alive:
@@ -122,7 +124,7 @@ class RunningService:
         raise RuntimeError(f"the service didn't start: {self.log.read_text()}")
 
     def _announced(self) -> str | None:
-        """Returns where it answers, whether or not it leads."""
+        """Returns the URL that this server has announced, leading or not; None if none."""
         for path in (self.data_dir / "servers").glob("*.json"):
             with suppress(FileNotFoundError):
                 document = json.loads(path.read_bytes())
@@ -132,7 +134,7 @@ class RunningService:
 
 
 def outside(environ: Mapping[str, str]) -> dict[str, str]:
-    """``environ`` without anything that leads a client or a server somewhere."""
+    """Returns ``environ`` without the variables that lead a client or a server to a service."""
     clients = ("CLOUDSDK_", "GOOGLE_", "STORAGE_EMULATOR_", "CLOUD_STORAGE_EMULATOR_")
     leading = ("FOOTPLATE_", "PYTHONPATH", *clients)
     return {name: value for name, value in environ.items() if not name.startswith(leading)}
@@ -142,7 +144,7 @@ def outside(environ: Mapping[str, str]) -> dict[str, str]:
 def running_service(
     data_dir: Path, cache_dir: Path | None = None, **settings: object
 ) -> Iterator[RunningService]:
-    """A service that runs until the block ends, and no job of which survives it."""
+    """Yields a service that runs until the block ends; no job survives the block."""
     service = RunningService(data_dir, cache_dir, **settings)
     service.start()
     try:

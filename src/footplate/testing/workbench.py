@@ -37,7 +37,7 @@ class Workbench:
 
     @property
     def env(self) -> dict[str, str]:
-        """An environment in which ``footplate`` commands find this service."""
+        """Returns an environment in which ``footplate`` commands find this service."""
         return self.service.environment()
 
     def client(self) -> Service:
@@ -45,28 +45,30 @@ class Workbench:
         return Service(self.url, self.env.get("FOOTPLATE_TOKEN"))
 
     def make_bucket(self, name: str) -> Path:
-        """Makes a bucket, or leaves it as it is; returns where its objects lie as files."""
+        """Creates a bucket if it doesn't exist; returns the directory with its objects as files."""
         with self.client() as client:
             client.storage.create_bucket("demo", name)
         return self.service.data_dir / "buckets" / name
 
     def run(self, *words: Word, cwd: Path | None = None) -> str:
-        """Returns what a program prints that runs under ``footplate run``: it needs no change.
+        """Runs a program, unchanged, under ``footplate run``; returns its output.
 
-        ``python`` is the one that runs the tests.
+        ``python`` is the interpreter that runs the tests.
 
         Raises:
-            ProgramFailed: it ended with another exit code than 0; with all that it printed.
+            ProgramFailed: the exit code isn't 0; the message has the whole output.
         """
         first = sys.executable if words[0] == "python" else words[0]
         return self._start(("run", "--", first, *words[1:]), words, cwd)
 
     def command(self, *words: Word, cwd: Path | None = None) -> str:
-        """Returns what ``footplate WORDS`` prints. Raises ProgramFailed."""
+        """Runs ``footplate WORDS``; returns its output. Raises ProgramFailed."""
         return self._start(words, ("footplate", *words), cwd)
 
     def describe_failed_jobs(self) -> str:
-        """Returns why jobs of the service failed, their last lines, and where more is; or ''."""
+        """Returns why jobs of the service failed, with their last lines and where to read more;
+        '' if none did.
+        """
         if not self.service.alive:
             return ""
         try:

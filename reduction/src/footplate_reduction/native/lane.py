@@ -24,14 +24,13 @@ _POLL_INTERVAL_MS = 500
 def serve(
     connections: Sequence[socket.socket], limits: Limits, counters: Counters, ending: int
 ) -> None:
-    """Blocks until all workers have left with BYE; closes the connections, which are
-    authenticated and in the order of ranks.
+    """Serves one lane; blocks until all workers have left with BYE, and closes the connections.
 
-    ``ending``: a descriptor that becomes readable when the reducer is to end. All lanes share it,
-    and none reads from it.
+    The connections are authenticated and in the order of ranks. ``ending`` is a descriptor that
+    becomes readable when the reducer shall end; all lanes share it, and none reads from it.
 
-    Raises ReductionError when a loss has ended the group, after all workers have got it, and
-    ReducerUnreachable when none of them could get it.
+    Raises ReductionError if a loss has ended the group and all workers have been notified, and
+    ReducerUnreachable if none of them could be notified.
     """
     library = load()
     name = tcp_options.address(connections[0], peer=False).encode()

@@ -36,7 +36,7 @@ LONGEST_SENTENCE = 4096
 
 
 class LibraryError(ReductionError):
-    """The library is missing, or is another version: no group can form."""
+    """The library is missing or of another version, so no group can form."""
 
 
 class Status(IntEnum):
@@ -121,7 +121,7 @@ class Library:
         raise AttributeError(name)
 
     def instruction_set(self) -> str:
-        """Returns what the library adds with, for people: ``AVX2``."""
+        """Returns the CPU instructions with which the library adds, for people: ``AVX2``."""
         return str(self.instructions().decode())
 
     def last_failure(self) -> str:
@@ -147,7 +147,7 @@ class Library:
 
 @lru_cache(maxsize=1)
 def load() -> Library:
-    """Raises LibraryError with the way to install the library."""
+    """Loads the C++ library. Raises LibraryError, which says how to install it."""
     if not PATH.exists():
         raise LibraryError(
             "footplate-reduction was installed without its C++ library: install a C++ compiler "
@@ -170,7 +170,7 @@ def load() -> Library:
 
 
 def descriptors(connections: Sequence[socket.socket]) -> Array[c_int32]:
-    """Returns descriptors that are the library's from here on."""
+    """Detaches the connections' descriptors; the library closes them from here on."""
     return (c_int32 * len(connections))(*(each.detach() for each in connections))
 
 

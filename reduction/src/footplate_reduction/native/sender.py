@@ -30,10 +30,10 @@ _NARROW = (WireType.FLOAT16, WireType.BFLOAT16)
 
 
 class Sender:
-    """The worker's side, on authenticated connections to all endpoints, in their order. The
-    connections are its own from here on.
+    """The worker's side of a group, for use by one thread.
 
-    One thread calls it; what it starts goes on by itself, in the order of the calls.
+    The sender owns the connections, which are authenticated and lead to all endpoints in their
+    order. Collectives run in the background, in the order of the calls.
     """
 
     def __init__(
@@ -65,10 +65,11 @@ class Sender:
     def start(
         self, vector: memoryview, held: WireType, op: Op, wire: WireType | None = None
     ) -> Pending:
-        """All-reduces in place. ``vector`` is writable, contiguous bytes of elements of the type
-        ``held``, and nobody touches it until the wait is over.
+        """Starts an all-reduce that replaces ``vector`` by the result.
 
-        ``wire``: as what they travel, if that is something else (BFLOAT16 or FLOAT16 for FLOAT32).
+        ``vector`` is writable, contiguous bytes with elements of the type ``held``; nobody may
+        touch it until the wait is over. ``wire`` is the type as which the elements travel, if it is
+        another one (BFLOAT16 or FLOAT16 for FLOAT32).
         """
         wire = held if wire is None else wire
         if wire is not held and (held is not WireType.FLOAT32 or wire not in _NARROW):
@@ -101,7 +102,7 @@ class Sender:
             raise MemoryError(self._library.last_failure())
 
     def close(self, why: str | None = None) -> None:
-        """Says BYE on all connections, or ``why`` as an ERROR, and closes them. Twice: nothing."""
+        """Sends BYE, or ``why`` as an ERROR, and closes all connections. Repeats do nothing."""
         self._library.sender_say_bye(self._handle, why if why is None else why.encode())
 
     def _keep(self, seq: int, place: Any) -> None:
@@ -123,13 +124,12 @@ class Pending:
         self._seq = seq
 
     def wait(self) -> None:
-        """Waits until the vector holds the result. Raises ReductionError; the group has ended
-        then."""
+        """Waits until the vector holds the result. Raises ReductionError if the group has ended."""
         self._sender.wait(self._seq)
 
 
 class _LibraryPlan(NamedTuple):
-    """A plan, as the library takes it."""
+    """A plan in the form that the library takes."""
 
     begins: Array[c_uint64]
     chunks: Array[c_uint32]
@@ -138,7 +138,7 @@ class _LibraryPlan(NamedTuple):
 
 
 def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _LibraryPlan]:
-    """Returns a function that plans a vector of so many bytes; it keeps plans, as they repeat."""
+    """Returns a function that plans a vector of a given size. Plans are cached."""
 
     @lru_cache(maxsize=256)
     def cut(nbytes: int, turn: int) -> _LibraryPlan:
@@ -155,6 +155,9 @@ def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _L
 
 
 def _close(library: Library, handle: int, process: int) -> None:
-    """A child of a fork has the sender, but not its thread: it would wait for that for ever."""
+    """Closes the sender, except in a forked child.
+
+    A child doesn't have the sender's thread, and would wait for its end for ever.
+    """
     if os.getpid() == process:
         library.sender_close(handle)

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """One group. The first HELLO sets its size and timeouts; all others must match.
+    """One group of workers. The first HELLO sets its size and timeouts; all others must match.
 
-    Once one of its lanes has ended, nobody joins any more: the name is free when all have.
+    Once one of its lanes has ended, no worker can join; when all lanes have ended, the name is
+    free.
     """
 
     def __init__(self, first: Hello) -> None:
@@ -36,7 +37,9 @@ class Group:
         return [member for lane in self._waiting.values() for member in lane.values()]
 
     def join(self, member: Member) -> list[Member] | None:
-        """Returns all workers of the lane by rank, if this one completes it. Raises Refused."""
+        """Adds a worker; returns all workers of its lane by rank if the lane is complete now.
+        Raises Refused.
+        """
         hello = member.answer.hello
         self._check(hello)
         lane = self._waiting.setdefault(hello.lane, {})
@@ -49,14 +52,14 @@ class Group:
         return [lane[rank] for rank in range(self.world)]
 
     def leave(self, member: Member) -> None:
-        """Removes one that was waiting, as if it had never come."""
+        """Removes a waiting worker as if it had never connected."""
         hello = member.answer.hello
         del self._waiting[hello.lane][hello.rank]
         if not self._waiting[hello.lane]:
             self._drop(hello.lane)
 
     def overdue(self, now: float) -> list[int] | None:
-        """Ranks that have not come to a lane within the patience; none: there is still time."""
+        """Returns the ranks that a lane still lacks after the patience; None if none is late."""
         for lane, members in self._waiting.items():
             if now - self._since[lane] > self.limits.patience_s:
                 return [rank for rank in range(self.world) if rank not in members]

@@ -22,7 +22,7 @@ MOST_GROUPS = 64
 
 
 class LaneEnd(NamedTuple):
-    """The end of a lane's thread; without an error all workers have left."""
+    """The end of a lane's thread. Without an error all workers have left."""
 
     group: Group
     lane: int
@@ -31,12 +31,10 @@ class LaneEnd(NamedTuple):
 
 
 class Groups:
-    """The groups of a reducer, for one thread.
+    """The groups of a reducer, for use by one thread.
 
-    Lanes run in others, which only put their ends into ``ends``, and ring.
-
-    Lanes run in other threads, which only put their ends into ``ends``, and ring. ``ending``: as
-    ``lane.serve`` has it. ``say``: takes a line for people.
+    Lanes run in other threads, which only put their ends into ``ends`` and call ``ring``.
+    ``ending`` is the descriptor that ``lane.serve`` takes. ``say`` takes a line for people.
     """
 
     def __init__(
@@ -63,14 +61,14 @@ class Groups:
         return len(self._groups)
 
     def counters(self) -> Counters:
-        """Returns the sums of all lanes there were."""
+        """Returns the sums of the counters of all lanes, running and ended."""
         total = Counters()
         for each in [self._ended, *self._running]:
             _add(total, each)
         return total
 
     def admit(self, member: Member) -> None:
-        """Raises Refused."""
+        """Adds a worker to its group, and starts its lane if that is complete. Raises Refused."""
         hello = member.answer.hello
         if hello.job != self._job:
             raise Refused("job: this reducer serves another job")
@@ -86,7 +84,7 @@ class Groups:
             self._begin(group, hello.lane, complete)
 
     def tick(self) -> None:
-        """Fails groups whose workers do not connect in time; is called once a second."""
+        """Fails groups whose workers don't connect in time. Must be called once a second."""
         now = time.monotonic()
         for group in list(self._groups.values()):
             late = group.overdue(now)
@@ -97,7 +95,7 @@ class Groups:
                 self._break(group, error)
 
     def settle(self) -> list[LaneEnd]:
-        """Takes note of the lanes that have ended since."""
+        """Removes the lanes that have ended since the last call, and returns their ends."""
         ended: list[LaneEnd] = []
         while not self.ends.empty():
             end = self.ends.get()
@@ -113,7 +111,7 @@ class Groups:
         return ended
 
     def close(self, why: ReductionError, for_s: float) -> None:
-        """Notifies waiting workers, and waits for the lanes to end."""
+        """Notifies waiting workers, and waits up to ``for_s`` seconds for the lanes to end."""
         for group in list(self._groups.values()):
             self._break(group, why)
         end = time.monotonic() + for_s
@@ -132,7 +130,7 @@ class Groups:
         )
 
     def _receive(self, group: Group, member: Member) -> None:
-        """A waiting worker sends nothing but its end or an error."""
+        """Removes a waiting worker that disconnected or sent an error; nothing else is valid."""
         error = _last_words(member)
         hello = member.answer.hello
         self._selector.unregister(member.connection)
@@ -180,7 +178,7 @@ class Groups:
         self._say(words.format(end.group.name, end.lane, how, end.counters.collectives))
 
     def _break(self, group: Group, error: ReductionError) -> None:
-        """Tells all that wait for others of a group that there will be none."""
+        """Notifies all workers that wait in ``group`` that the group can't form."""
         for member in group.waiting():
             self._selector.unregister(member.connection)
             group.leave(member)
@@ -193,7 +191,7 @@ class Groups:
 
 
 def _last_words(member: Member) -> ReductionError | None:
-    """Returns the ERROR that a waiting worker leaves with, if it is one that fits."""
+    """Returns the error that a waiting worker sent as it left; None if it sent no valid one."""
     try:
         said = member.connection.recv(HEADER_BYTES + LONGEST_ERROR)
         header = handshake_header(said[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), FrameType.ERROR)
@@ -206,7 +204,7 @@ def _last_words(member: Member) -> ReductionError | None:
 
 
 def _line(error: ReductionError) -> str:
-    """Returns a sanitized line: it may contain text from a worker."""
+    """Returns the error's text without unprintable characters; a worker may have sent it."""
     return "".join(each if each.isprintable() else "?" for each in str(error))
 
 

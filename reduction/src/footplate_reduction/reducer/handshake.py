@@ -21,7 +21,7 @@ from footplate_reduction.handshake_frames import (
 
 
 class Member(NamedTuple):
-    """A worker that has proved itself."""
+    """A worker that has been authenticated."""
 
     connection: socket.socket
     address: str
@@ -33,7 +33,7 @@ class ConnectionClosed(Exception):
 
 
 class Handshake:
-    """Buffers at most one frame of the handshake."""
+    """The reducer's side of one handshake. It buffers at most one frame."""
 
     def __init__(self, connection: socket.socket, token: str, lanes: int, came: float) -> None:
         self.connection = connection
@@ -45,11 +45,11 @@ class Handshake:
         connection.setblocking(False)
 
     def challenge(self) -> None:
-        """Raises OSError."""
+        """Sends the challenge to the worker. Raises OSError."""
         self.connection.send(challenge_frame(self._challenge))
 
     def receive(self) -> Member | None:
-        """Reads the HELLO; None: not whole yet. Raises Refused, ConnectionClosed, OSError."""
+        """Reads the HELLO; None until it is complete. Raises Refused, ConnectionClosed, OSError."""
         while True:
             missing = self._missing()
             if not missing:
@@ -75,7 +75,7 @@ class Handshake:
 
 
 def refuse(connection: socket.socket, refusal: Exception, culprit: int | None = None) -> None:
-    """Says why, if the socket takes it at once, and closes."""
+    """Sends the reason, if the socket takes it without blocking, and closes the connection."""
     try:
         connection.setblocking(False)
         connection.send(error_frame(str(refusal), culprit))

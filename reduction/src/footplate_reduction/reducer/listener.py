@@ -22,10 +22,10 @@ _ROOM_AFTER_S = 1.0
 
 
 class Listener:
-    """A listening socket, and the unauthenticated connections that came by it. Its methods never
+    """A listening socket and its connections that aren't authenticated yet. Its methods never
     block.
 
-    ``admit`` is given those who have proved themselves; it raises Refused for who may not stay.
+    ``admit`` receives each authenticated worker; it raises Refused if the worker may not join.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Listener:
         self._listen()
 
     def tick(self) -> None:
-        """Ends late unauthenticated connections; is called once a second or so."""
+        """Closes connections that authenticate too slowly. Must be called about once a second."""
         now = time.monotonic()
         crowded = len(self._handshakes) >= MAX_PENDING_HANDSHAKES
         allowed_s = _ROOM_AFTER_S if crowded else HANDSHAKE_TIMEOUT_S

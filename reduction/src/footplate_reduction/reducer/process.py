@@ -30,7 +30,10 @@ _SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class Reducer:
-    """Listens from the moment it is made. Raises OSError where it can't, and LibraryError."""
+    """A reducer's process, which listens as soon as it is created.
+
+    The constructor raises OSError if it can't listen, and LibraryError.
+    """
 
     def __init__(self, settings: ReducerSettings) -> None:
         self._settings = settings
@@ -60,7 +63,7 @@ class Reducer:
         return tcp_options.address(self._listener, peer=False)
 
     def run(self) -> int:
-        """Serves until SIGTERM or SIGINT, or until it is cut off. Returns the exit status."""
+        """Serves until SIGTERM, SIGINT or a loss of the network. Returns the exit status."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.end())
         signal.set_wakeup_fd(self._ringer.fileno(), warn_on_full_buffer=False)
@@ -134,7 +137,7 @@ class Reducer:
 
 
 def raise_descriptor_limit() -> None:
-    """A connection needs one; the usual limit is for programs with few."""
+    """Raises the limit of open files to the hard limit; each connection needs a descriptor."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # some name a hard limit that they don't allow
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

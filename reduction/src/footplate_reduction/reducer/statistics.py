@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_statistics(path: str, counters: Counters, groups: int) -> None:
-    """Replaces the file as a whole: who reads it never sees half of it. Raises OSError."""
+    """Replaces the statistics file at once; readers never see half of it. Raises OSError."""
     said = {**asdict(counters), "groups": groups}
     draft = f"{path}.{os.getpid()}"
     with open(draft, "w", encoding="utf-8") as file:

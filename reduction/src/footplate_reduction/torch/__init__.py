@@ -24,24 +24,25 @@ __all__ = ["ReductionError", "attach", "hook", "offloaded", "register"]
 def attach(model: Any, wire: str | None = None) -> None:
     """Makes reducers average the gradients of a DistributedDataParallel.
 
-    All workers of the model's process group call it, once, before the first step. ``wire``: as
-    what gradients of float32 travel; ``bfloat16`` and ``float16`` are half the bytes, and rounded.
-    Where no worker has the addresses of reducers, PyTorch's own all-reduce averages.
-    Raises ReductionError: workers have different addresses, or not all came.
+    All workers of the model's process group must call it once, before the first step. ``wire`` is
+    the type as which float32 gradients travel; ``bfloat16`` and ``float16`` halve the bytes, and
+    round. If no worker has the addresses of reducers, PyTorch's own all-reduce averages. Raises
+    ReductionError if workers have different addresses, or not all of them connected.
     """
     model.register_comm_hook(*hook(model.process_group, wire))
 
 
 def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[..., Any]]:
-    """Returns what ``register_comm_hook`` takes; ``attach`` knows the group of its model."""
+    """Returns the arguments for ``register_comm_hook``. ``attach`` uses its model's group."""
     from footplate_reduction.torch.ddp_hook import make_hook
 
     return make_hook(group, wire)
 
 
 def register() -> None:
-    """Makes the backend known to ``init_process_group``. Any number of times; never raises, since
-    PyTorch calls it while it is imported.
+    """Registers the backend with ``init_process_group``. Repeated calls do nothing.
+
+    Never raises, since PyTorch calls this while it is imported.
     """
     import torch.distributed as dist
 
@@ -53,7 +54,7 @@ def register() -> None:
 
 
 def _takes_devices(backend: Any) -> bool:
-    """Returns whether others' backends can be registered for devices: from PyTorch 2.1 on."""
+    """Returns whether this PyTorch (2.1 or later) can register backends for devices."""
     return "devices" in inspect.signature(backend.register_backend).parameters
 
 

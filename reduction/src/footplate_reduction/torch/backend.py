@@ -31,11 +31,11 @@ _OPS = ((dist.ReduceOp.SUM, Op.SUM), (dist.ReduceOp.AVG, Op.AVERAGE))
 
 
 class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no types here
-    """A process group of gloo, and of NCCL where there is CUDA, whose sums and averages of floats
-    reducers make. All other collectives are PyTorch's own.
+    """A process group whose sums and averages of floats are made by reducers.
 
-    The default group connects to its reducers when it is made; others by their first all-reduce,
-    since programs make many that never have one.
+    PyTorch's own backends make all other collectives: gloo, and NCCL where there is CUDA. The
+    default group connects to its reducers when it is created; other groups connect at their first
+    all-reduce, since programs create many that never have one.
     """
 
     def __init__(self, options: Any) -> None:
@@ -55,7 +55,9 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         return "footplate"
 
     def relay(self) -> TransferThread | None:
-        """Connects to the group's reducers; None if it has none. Blocks until all workers came."""
+        """Connects to the group's reducers, and blocks until all workers have; returns None if the
+        group has no reducers.
+        """
         with self._connecting:
             if self._relay is None and self._name is not None and not self._destroyed:
                 self._relay = TransferThread(
@@ -66,7 +68,10 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
     def allreduce(
         self, tensors: Any, opts: Any = None, timeout: Any = None, *, op: Any = None
     ) -> Any:
-        """Takes calls in any of the three ways of PyTorch: ``opts`` may be options, or an op."""
+        """Starts an all-reduce, by reducers if they can make it.
+
+        Takes arguments in any of PyTorch's three ways: ``opts`` may be options or an op.
+        """
         tensors, opts = _as_list(tensors), _as_options(opts if op is None else op, timeout)
         return self._reduce(tensors, opts) or self._own.allreduce(tensors, opts)
 
@@ -90,7 +95,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
                 self._relay.close(why)
 
     def _agree(self, store: Any) -> str | None:
-        """Returns the group's name; None if no worker has reducers, or this is the only one."""
+        """Returns the group's name; None if no worker has reducers, or there is only one worker."""
         if self._world == 1:
             return None
         mine = look(reducers_of(os.environ))
@@ -100,7 +105,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         return name
 
     def _reduce(self, tensors: Sequence[Tensor], opts: Any) -> Reduction | None:
-        """Starts a sum by reducers; None if they can't. Tensors of one type are one vector."""
+        """Starts a sum by reducers; None if they can't. Tensors of one type form one vector."""
         op = _op_of(opts)
         by_type = _by_type(tensors)
         relay = self.relay() if op is not None and by_type else None
@@ -116,7 +121,7 @@ forwarded(FootplateGroup, "_own")
 
 
 def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
-    """Groups them by type; returns {} if reducers can't take all of them."""
+    """Returns the tensors by their type; {} if reducers can't take all of them."""
     by_type: dict[WireType, list[Tensor]] = {}
     for each in tensors:
         held = wire_type(each)
@@ -127,7 +132,11 @@ def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
 
 
 def _op_of(opts: Any) -> Op | None:
-    """Compares singly: PyTorch's ops are equal, and yet found by no ``in`` and no dictionary."""
+    """Returns the reducers' op for PyTorch's; None if they don't have it.
+
+    Compares one by one: PyTorch's ops are equal to each other, but ``in`` and dictionaries don't
+    find them.
+    """
     for theirs, ours in _OPS:
         if opts.reduceOp == theirs:
             return ours

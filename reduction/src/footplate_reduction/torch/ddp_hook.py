@@ -50,7 +50,7 @@ def make_hook(group: Any, wire: str | None) -> tuple[Any, Callable[..., Any]]:
 
 
 def average_bucket(state: BucketState, bucket: Any) -> Any:
-    """Returns a future of a bucket's gradients averaged over all ranks, in its own buffer."""
+    """Returns a future of a bucket's gradients averaged over all ranks, in the same buffer."""
     gradients = bucket.buffer()
     held = wire_type(gradients)
     if held is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
-    """Makes a vector of tensors of one type on one device, as their current stream leaves them."""
+    """Returns a vector of tensors of one type and device, after their current stream's work."""
     device = tensors[0].device
     if device.type == "cpu":
         return HostVector(tensors, held)
@@ -32,7 +32,7 @@ def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
 
 
 class GpuStaging:
-    """The stream of one GPU, on which all copies go in order, and the buffers that they use."""
+    """The stream of one GPU that runs all its copies in order, and the buffers that they use."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -50,10 +50,11 @@ def _make_pinned(nbytes: int) -> Tensor:
 
 
 class CudaVector:
-    """A vector of tensors on a GPU. Its copy to the host follows the current stream's work at once.
+    """A vector of tensors on a GPU. Its copy to the host starts at once, after the current stream's
+    work.
 
-    Until it is delivered it keeps ``tensors``; what it makes of them on the GPU is made, used and
-    freed on the stage's stream.
+    The vector keeps ``tensors`` until it is delivered. What it allocates on the GPU is used and
+    freed on the staging stream only.
     """
 
     def __init__(self, tensors: Sequence[Tensor], held: WireType, stage: GpuStaging) -> None:
@@ -76,8 +77,11 @@ class CudaVector:
         return memory(self._host)
 
     def deliver(self, done: Callable[[], None]) -> None:
-        """``done`` is called on the stage's stream: a future that is set there has its waiters'
-        streams wait for the copies, and no thread."""
+        """Copies the result back to the tensors, and calls ``done`` on the staging stream.
+
+        A future that is set there makes the streams of its waiters wait for the copies, but no
+        thread.
+        """
         with torch.cuda.stream(self._stage.stream):
             self._flat.copy_(self._host, non_blocking=True)
             unflatten(self._flat, self._tensors)

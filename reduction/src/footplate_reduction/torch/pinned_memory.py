@@ -11,22 +11,22 @@ _SMALLEST_BYTES = 1 << 12
 
 
 class Event(Protocol):
-    """An event of CUDA."""
+    """A CUDA event."""
 
     def query(self) -> bool:
-        """Returns whether all work that was queued before the event is done."""
+        """Returns whether all work that was queued before the event is finished."""
 
 
 class PinnedPool:
-    """Gives buffers out again, but none that a GPU may still be reading. For one device."""
+    """A pool of pinned buffers for one device, without those that the GPU may still be reading."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
-        """``make`` makes a buffer of so many bytes."""
+        """Creates an empty pool. ``make`` allocates a buffer of a given number of bytes."""
         self._make = make
         self._idle: dict[int, list[tuple[Any, Event]]] = {}
 
     def take(self, nbytes: int) -> Any:
-        """Takes a buffer of at least so many bytes: the next power of two, so few sizes exist."""
+        """Returns a buffer of at least ``nbytes``. Sizes are powers of two, to keep them few."""
         size = _rounded(nbytes)
         idle = self._idle.get(size, [])
         for at, (buffer, event) in enumerate(idle):
@@ -36,7 +36,9 @@ class PinnedPool:
         return self._make(size)
 
     def give(self, buffer: Any, nbytes: int, event: Event) -> None:
-        """``buffer`` was taken for ``nbytes``, and is free once ``event`` has come."""
+        """Returns to the pool a buffer that was taken for ``nbytes``; it is free once ``event`` has
+        happened.
+        """
         self._idle.setdefault(_rounded(nbytes), []).append((buffer, event))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WorkerInfo(NamedTuple):
-    """The facts that one worker tells the others of its group."""
+    """The facts that one worker shares with the others of its group."""
 
     reducers: str
     """The reducers as the environment has them; empty: none."""
@@ -28,7 +28,7 @@ def look(reducers: str) -> WorkerInfo:
 def agree(found: Sequence[WorkerInfo]) -> str | None:
     """Returns the group's name; None if no worker has reducers. ``found`` is in rank order.
 
-    Raises ReductionError, for all workers alike: some have other reducers than rank 0.
+    Raises ReductionError, for all workers alike, if some have other reducers than rank 0.
     """
     first = found[0].reducers
     for rank, each in enumerate(found):
@@ -39,9 +39,10 @@ def agree(found: Sequence[WorkerInfo]) -> str | None:
 
 
 def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo]:
-    """Returns what all workers tell, through a store of torch.distributed.
+    """Returns the facts of all workers, exchanged through a store of torch.distributed.
 
-    Each asks rank 0 alone: in a large group each reading all would be too much for the store.
+    Each worker reads from rank 0 alone: in a large group it would overload the store if each read
+    from all.
     """
     store.set(f"found/{rank}", json.dumps(mine))
     if rank == 0:
@@ -51,7 +52,7 @@ def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo
 
 
 def missing(instead: str) -> str:
-    """Returns the message if no worker has reducers."""
+    """Returns the message for the case that no worker has reducers."""
     return (
         f"FOOTPLATE_REDUCERS is not set: without reducers {instead} all-reduces. "
         "A job gets reducers by a worker pool 2 with the Reduction Server's image. Elsewhere, "

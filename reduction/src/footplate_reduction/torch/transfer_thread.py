@@ -27,16 +27,17 @@ _SHUTDOWN_TIMEOUT_S = 10.0
 
 
 class Vector(Protocol):
-    """Elements of a tensor, or of several, on their way. One thread at a time calls it."""
+    """The elements of one or more tensors in transfer. Only one thread at a time may call it."""
 
     held: WireType
 
     def settle(self) -> memoryview:
-        """Waits until the host has them; returns their bytes, whose place the result takes."""
+        """Waits until the host has the elements; returns their bytes, to be overwritten."""
 
     def deliver(self, done: Callable[[], None]) -> None:
-        """Gives the tensors the result. ``done`` is called where whatever comes after it, on the
-        tensors' device, finds them changed.
+        """Copies the result into the tensors, then calls ``done``.
+
+        Work that ``done`` starts on the tensors' device finds them changed.
         """
 
 
@@ -48,10 +49,10 @@ class _Transfer(NamedTuple):
 
 
 class TransferThread:
-    """Sends vectors in the order of the calls.
+    """Threads that send vectors in the order of the calls.
 
-    One thread starts vectors, another one waits for them, so the next is under way while the one
-    before comes back. After an error all others fail with it.
+    One thread starts vectors and another waits for them, so that the next vector travels while the
+    previous one returns. After an error all others fail with it.
     """
 
     def __init__(self, client: Client) -> None:
@@ -66,7 +67,10 @@ class TransferThread:
         atexit.register(self._exit)
 
     def send(self, vector: Vector, op: Op, wire: WireType | None, done: Done) -> None:
-        """``done`` is called once, on another thread: with nothing, or with what went wrong."""
+        """Queues a vector for its all-reduce.
+
+        ``done`` is called once, on another thread: with nothing, or with the error.
+        """
         with self._lock:
             if not self._closed:
                 self._called.put(_Transfer(vector, op, wire, done))
@@ -74,7 +78,7 @@ class TransferThread:
         done(self._lost or ReductionError("this process group was destroyed"))
 
     def close(self, why: str | None = None) -> None:
-        """Leaves the group; with ``why``, as a loss to all others. A second call does nothing."""
+        """Leaves the group; with ``why``, others see a loss. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return
@@ -86,7 +90,7 @@ class TransferThread:
         self._client.close(why)
 
     def _exit(self) -> None:
-        """The program ends, and nobody has closed this. An error that ends it is reported."""
+        """Closes this at the program's exit, if it is open, and reports an error that ends it."""
         error = getattr(sys, "last_value", None)
         self.close(None if error is None else _words(error))
 
@@ -128,7 +132,7 @@ class TransferThread:
                 self._lose(transfer, error)
 
     def _lose(self, transfer: _Transfer, error: Exception) -> None:
-        """The group has ended for this worker, and so for all."""
+        """Records and reports that the group has ended, and fails the transfer."""
         if self._lost is None:
             self._lost = error
             with contextlib.suppress(Exception):  # the first error counts
@@ -137,10 +141,11 @@ class TransferThread:
 
 
 def offloaded() -> int:
-    """Returns how many all-reduces of this process reducers have made: a batch of tensors is one.
+    """Returns how many all-reduces of this process reducers have made; a batch of tensors counts as
+    one.
 
-    Those that PyTorch's own backends made instead don't count, so 0 after a training says that
-    reducers had no part in it.
+    All-reduces by PyTorch's own backends don't count, so 0 after a training means that reducers had
+    no part in it.
     """
     return _offloaded
 

@@ -24,7 +24,10 @@ _TYPES = {
 
 
 def wire_type(tensor: Tensor) -> WireType | None:
-    """Returns the type of its elements; None if reducers can't take it: other, sparse, empty."""
+    """Returns the type of the tensor's elements; None if reducers can't take the tensor.
+
+    They can't if it has another type, or is sparse or empty.
+    """
     if tensor.layout is not torch.strided or tensor.numel() == 0:
         return None
     if tensor.device.type not in ("cpu", "cuda"):
@@ -33,14 +36,16 @@ def wire_type(tensor: Tensor) -> WireType | None:
 
 
 def flat(tensors: Sequence[Tensor]) -> Tensor:
-    """Returns their elements in one contiguous tensor: itself, if there is one that is."""
+    """Returns the tensors' elements in one contiguous tensor; no copy if a single one is contiguous
+    already.
+    """
     if len(tensors) == 1:
         return tensors[0].detach().contiguous().view(-1)
     return torch.cat([each.detach().reshape(-1) for each in tensors])
 
 
 def unflatten(result: Tensor, tensors: Sequence[Tensor]) -> None:
-    """Gives ``tensors`` what ``flat`` took of them, changed."""
+    """Copies a tensor made by ``flat``, with changed elements, back into ``tensors``."""
     begin = 0
     for each in tensors:
         part = result[begin : begin + each.numel()]
@@ -50,14 +55,17 @@ def unflatten(result: Tensor, tensors: Sequence[Tensor]) -> None:
 
 
 def memory(tensor: Tensor) -> memoryview:
-    """Returns its bytes, of any type. It is contiguous, on the host, and outlives this."""
+    """Returns the tensor's bytes, whatever its type.
+
+    The tensor must be contiguous, on the host, and outlive the result.
+    """
     nbytes = tensor.numel() * tensor.element_size()
     address = (ctypes.c_ubyte * nbytes).from_address(tensor.data_ptr())
     return np.ctypeslib.as_array(address).data
 
 
 class HostVector:
-    """A vector of tensors on the host. One contiguous tensor is changed where it stands."""
+    """A vector of tensors on the host. One contiguous tensor is changed in place."""
 
     def __init__(self, tensors: Sequence[Tensor], held: WireType) -> None:
         self.held = held

@@ -10,7 +10,9 @@ from torch._C._distributed_c10d import Work
 
 
 class PendingResult:
-    """``settle`` is called once for each of its ``parts``; the last one makes it known."""
+    """The outcome of an all-reduce. ``settle`` is called once for each of the ``parts``; the last
+    call completes it.
+    """
 
     def __init__(self, result: Any, device: Any, parts: int = 1) -> None:
         devices = [device] if device.type == "cuda" else None
@@ -34,14 +36,14 @@ class PendingResult:
 
 
 class Reduction(Work):  # type: ignore[misc]  # torch has no types here
-    """An all-reduce under way, as the callers of ``all_reduce(async_op=True)`` get it."""
+    """An all-reduce under way: the handle that ``all_reduce(async_op=True)`` returns."""
 
     def __init__(self, outcome: PendingResult) -> None:
         super().__init__()
         self._outcome = outcome
 
     def wait(self, timeout: Any = None) -> bool:
-        """Raises the ReductionError itself. ``timeout``: a timedelta, 0 for none."""
+        """Waits for the result; raises the ReductionError. ``timeout``: a timedelta, 0: none."""
         seconds = timeout.total_seconds() if timeout else None
         if not self._outcome.known.wait(seconds or None):
             raise RuntimeError(f"an all-reduce by reducers took longer than {seconds} s")

@@ -39,7 +39,7 @@ _COLLECTIVES = (
 
 
 def make_own(options: Any) -> Any:
-    """Makes a group with gloo for the host's tensors, and NCCL, where it is, for those of GPUs."""
+    """Creates a group with gloo for the host's tensors and, if available, NCCL for GPUs'."""
     rank, size = options.group_rank, options.group_size
     own = dist.ProcessGroup(options.store, rank, size)
     kinds = dist.ProcessGroup.BackendType
@@ -55,7 +55,7 @@ def make_own(options: Any) -> Any:
 
 
 def share_backends(own: Any, group: Any) -> None:
-    """Makes PyTorch find the group's devices, and end its backends with it."""
+    """Makes PyTorch find the backends of ``own`` in ``group``, and shut them down with it."""
     kinds = {"cpu": dist.ProcessGroup.BackendType.GLOO, "cuda": dist.ProcessGroup.BackendType.NCCL}
     for device in own._device_types:
         kind = kinds[device.type]
@@ -64,10 +64,10 @@ def share_backends(own: Any, group: Any) -> None:
 
 
 def forwarded(group: type[Any], own: str) -> None:
-    """Makes all collectives that the class inherits those of its attribute ``own``.
+    """Makes all collectives that the class inherits call those of its attribute ``own``.
 
-    Inherited ones would hold Python's lock while they wait for gloo's, whose threads wait for
-    Python's to free a tensor: PyTorch looks a Python method up, finds none, and doesn't let go.
+    Inherited ones would hold Python's lock while they wait for gloo's threads, which need that lock
+    to free a tensor: PyTorch looks for a Python method, finds none, and doesn't release the lock.
     """
     for name in _COLLECTIVES:
         if hasattr(dist.ProcessGroup, name):

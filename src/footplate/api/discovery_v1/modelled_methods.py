@@ -15,7 +15,7 @@ from footplate.wire.training_v1 import models
 
 
 class Empty(JsonModel):
-    """Nothing."""
+    """An empty message."""
 
 
 class HyperparameterOutputMetric(JsonModel):
@@ -56,7 +56,7 @@ class TrainingOutput(JsonModel):
 
 
 class Job(models.Job):
-    """A job as it is sent, and what answers add."""
+    """A job as clients send it, with the fields that answers add."""
 
     create_time: Timestamp
     start_time: Timestamp

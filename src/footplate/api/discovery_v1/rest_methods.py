@@ -35,9 +35,9 @@ _OF_ALL = {"GET": "list", "POST": "create"}
 
 @dataclass(frozen=True)
 class MethodTypes:
-    """The request and response of a method; both are schemas, or refer to one.
+    """The schemas of a method's request and response; each may refer to another schema.
 
-    ``parameter`` is the one in the path; empty: its usual name.
+    ``parameter`` is the name of the parameter in the path; empty for its usual name.
     """
 
     response: JsonObject
@@ -47,21 +47,22 @@ class MethodTypes:
 
 
 class Types(Protocol):
-    """Finds the messages of methods; ``schemas`` has those that were found, by name."""
+    """A source of the message types of methods; ``schemas`` has the types found so far, by name."""
 
     @property
     def schemas(self) -> Mapping[str, JsonObject]: ...
 
     def find(self, verb: str, shape: str) -> MethodTypes | None:
-        """Returns None for a method that it doesn't know; ``shape`` is as in ``ServedMethod``."""
+        """Returns the types of a method, None if unknown. ``shape`` is as in ``ServedMethod``."""
         ...
 
 
 @dataclass(frozen=True)
 class ServedMethod:
-    """``shape`` is a path with ``*`` for each variable: ``projects/*/jobs/*:cancel``.
+    """A method that is served. In ``shape``, ``*`` stands for a variable:
+    ``projects/*/jobs/*:cancel``.
 
-    ``**`` stands for one that may have slashes in it.
+    ``**`` stands for a variable that may contain slashes.
     """
 
     verb: str
@@ -77,7 +78,7 @@ class ServedMethod:
 
     @property
     def of_one(self) -> bool:
-        """Returns whether it is a method of one resource, not of a collection."""
+        """Returns whether the method concerns one resource, not a collection."""
         return self._parts[-1] in _STARS
 
     @property
@@ -124,7 +125,7 @@ class ServedMethod:
 
 
 def served_methods(routes: Iterable[Route], version: str) -> Iterator[ServedMethod]:
-    """The methods below ``/version/``; Starlette answers HEAD where there is GET."""
+    """Yields the methods below ``/version/``, without HEAD, which Starlette serves for each GET."""
     prefix = f"/{version}/"
     for route in routes:
         if route.path.startswith(prefix):
@@ -145,7 +146,7 @@ class Resources:
     inner: dict[str, Resources] = field(default_factory=dict)
 
     def add(self, names: tuple[str, ...], method: str, described: JsonObject) -> None:
-        """``names`` are the resource's, from the outermost one on."""
+        """Adds a method to the resource with these nested ``names``, the outermost first."""
         if names:
             self.inner.setdefault(names[0], Resources()).add(names[1:], method, described)
         else:
@@ -161,7 +162,7 @@ class Resources:
 
 
 def describe_methods(api: str, version: str, routes: Iterable[Route], types: Types) -> JsonObject:
-    """The ``resources`` of a document, and its ``schemas``."""
+    """Returns the ``resources`` of a document, and its ``schemas``."""
     tree, schemas = Resources(), {ANYTHING: _ANY}
     for method in served_methods(routes, version):
         found = types.find(method.verb, method.shape) or _unknown(method.verb)

@@ -49,8 +49,8 @@ _PARAMETERS: JsonObject = {
 class Described:
     """The routes of each API.
 
-    ``read_published`` reads the messages of Google's that they take and return, which is a large
-    file: only who asks for a document needs it.
+    ``read_published`` reads the messages that Google publishes. It's called only when a document is
+    requested, since the file is large.
     """
 
     training: Sequence[Route]
@@ -62,7 +62,7 @@ class Described:
 
 @dataclass(frozen=True)
 class _Api:
-    """``describe`` makes what depends on the routes: resources and schemas."""
+    """An API's document. ``describe`` makes the parts from the routes: resources and schemas."""
 
     name: str
     version: str
@@ -145,7 +145,7 @@ class _Documents:
         return self._document(api, call)
 
     def get_of_host(self, call: Call) -> JsonObject:
-        """Returns the document of the API whose host was asked, as only clients of the proxy do."""
+        """Returns the document of the API whose host is called, as the proxy's clients do."""
         host, version = urlsplit(call.origin).hostname or "", call.query.get("version", "")
         for api in self._apis.values():
             if version == api.version and host.endswith(f"{api.name}.{_GOOGLE}"):
@@ -197,9 +197,9 @@ def _url(root: str, api: _Api) -> str:
 
 
 def _root(call: Call, name: str) -> str:
-    """The address of an API: this server's, or the host that leads to it through the proxy.
+    """Returns the root URL of an API: this server's, or a Google host that the proxy serves.
 
-    Who asked a region's host goes on with that.
+    A call to a region's host gets a URL with that host.
     """
     host = urlsplit(call.origin).hostname or ""
     if not host.endswith(f".{_GOOGLE}"):

@@ -59,7 +59,7 @@ _KINDS: Mapping[str, JsonObject] = MappingProxyType(
 
 @dataclass(frozen=True)
 class _Method:
-    """``path`` is below the service's; empty: as the route has it."""
+    """A method's description. ``path`` is relative to the service's; empty for the route's."""
 
     resource: str
     name: str
@@ -220,7 +220,7 @@ _FIELDS: Mapping[str, Mapping[str, JsonObject]] = MappingProxyType(
 
 
 def describe_storage(routes: Iterable[Route]) -> JsonObject:
-    """The ``resources`` of a document, and its ``schemas``."""
+    """Returns the ``resources`` of a document, and its ``schemas``."""
     tree = Resources()
     for route in routes:
         for verb in sorted((route.methods or set()) - {"HEAD"}):
@@ -236,7 +236,9 @@ def describe_storage(routes: Iterable[Route]) -> JsonObject:
 
 
 def _place(path: str) -> str:
-    """``/upload/storage/v1/b/{bucket}/o`` is ``upload/b/{bucket}/o``."""
+    """Returns a route's path below the service: ``upload/b/{bucket}/o`` for
+    ``/upload/storage/v1/b/{bucket}/o``.
+    """
     place = path.replace("{name:path}", "{object}").replace("/storage/v1", "", 1)
     return place.removeprefix("/")
 

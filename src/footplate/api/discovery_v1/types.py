@@ -69,7 +69,7 @@ _PARAMETER = re.compile(r"\{(?P<name>[^={}]+)=(?P<pattern>[^{}]+)\}")
 
 @dataclass(frozen=True)
 class ModelledMethod:
-    """The models of what a method takes and returns; ``query`` has the types of its parameters."""
+    """The models of a method's request and response; ``query`` has the types of its parameters."""
 
     response: type[JsonModel]
     request: type[JsonModel] | None = None
@@ -78,7 +78,7 @@ class ModelledMethod:
 
 
 def query_parameter(schema: JsonObject) -> JsonObject:
-    """A query parameter with values of that kind."""
+    """Returns the description of a query parameter whose values match ``schema``."""
     if schema.get("type") == "array":
         items = schema["items"]
         schema = {**(items if isinstance(items, dict) else _TEXT), "repeated": True}
@@ -86,9 +86,9 @@ def query_parameter(schema: JsonObject) -> JsonObject:
 
 
 class ModelTypes:
-    """Schemas of the messages that this service has models of.
+    """The schemas of messages that this service has models of.
 
-    ``methods`` are the models of each method, by its verb and the shape of its path; names of
+    ``methods`` has the models of each method, by its verb and the shape of its path. Names of
     schemas begin with ``prefix``.
     """
 
@@ -136,9 +136,9 @@ class ModelTypes:
 
 
 class PublishedTypes:
-    """Schemas of messages that Google publishes, of which ``schema`` has those that are served.
+    """The schemas of messages that Google publishes, read from ``schema``.
 
-    ``packages`` are those of the API, in the order in which methods are looked for.
+    ``packages`` are the API's packages, in the order in which methods are looked up.
     """
 
     def __init__(self, schema: Mapping[str, Any], packages: Iterable[str]) -> None:
@@ -172,7 +172,7 @@ class PublishedTypes:
         return MethodTypes(response, request, query, to_camel(rule.field.rpartition(".")[2]))
 
     def _format(self, text: str) -> JsonObject:
-        """``text`` is a field as published: its number, its type, and what it is part of."""
+        """Returns the schema of a field. ``text`` is as published: number, type, repetition."""
         _, kind, *rest = text.split()
         if kind == "map":
             return {"type": "object", "additionalProperties": self._kind(rest[1])}
@@ -199,7 +199,7 @@ class PublishedTypes:
 
 @dataclass(frozen=True)
 class _Rule:
-    """The HTTP rule of a method; ``field`` is that of the request which stands in the path."""
+    """The HTTP rule of a method. ``field`` is the request's field that stands in the path."""
 
     verb: str
     shape: re.Pattern[str]

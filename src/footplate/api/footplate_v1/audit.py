@@ -21,7 +21,7 @@ _QUERY = "audit"
 
 def audit_routes(log: AuditLog) -> list[Route]:
     def show(call: Call) -> JsonObject:
-        """``?pageSize=&pageToken=``, newest first."""
+        """Returns a page of the audit log, newest first: ``?pageSize=&pageToken=``."""
         page = log.list(
             _PAGES.size(call.parameter("pageSize", "page_size")),
             parse_token(call.parameter("pageToken", "page_token"), _QUERY),

@@ -59,7 +59,9 @@ def jobs_routes(
     changes: Callable[[], int],
     regions: Collection[str],
 ) -> list[Route]:
-    """``changes`` returns a number that grows with each write to a job. ``regions``: the known
+    """Returns the routes of jobs.
+
+    ``changes`` returns a number that grows with each write to a job. ``regions`` are the known
     ones.
     """
     api = _JobsApi(lists, jobs, costs, changes, regions)
@@ -74,7 +76,7 @@ def jobs_routes(
 
 
 def _changes(api: _JobsApi) -> list[Route]:
-    """A route for each kind, because the audit log knows changes by the paths of their routes."""
+    """Returns a route for each kind of job: the audit log reads changes from the routes' paths."""
     located = "/footplate/v1/projects/{project}/locations/{location}"
     paths = {f"{located}/{kind.KIND}/{{job_id}}": kind for kind in _LOCATED}
     training = "/footplate/v1/projects/{project}/jobs/{job_id}"
@@ -100,11 +102,12 @@ class _JobsApi:
         self._regions = regions
 
     def list(self, call: Call) -> JsonObject:
-        """``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=``, newest first.
+        """Returns a page of jobs:
+        ``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=``.
 
-        Without ``kind`` a training pipeline stands for the job that runs its program.
-        ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones; in
-        another order there is none.
+        The newest come first. Without ``kind``, a training pipeline stands for the job that runs
+        its program. ``previousPageToken`` leads to newer jobs, as ``nextPageToken`` does to older
+        ones; it's missing with another order.
         """
         place = Place(*(call.parameter(name) or "" for name in ("project", "region", "kind")))
         regions = self._known_regions()
@@ -139,7 +142,7 @@ class _JobsApi:
         return answer
 
     def _known_regions(self) -> frozenset[str]:
-        """Returns the regions of the catalogue, and others where an earlier one let jobs run."""
+        """Returns the regions of the catalogue, and those of jobs under an earlier catalogue."""
         parts = (name.split("/") for name in self._lists.collections())
         return frozenset({*self._regions, *(part[3] for part in parts if len(part) > _TRAINING)})
 
@@ -147,7 +150,7 @@ class _JobsApi:
         return {"collections": [*self._lists.collections()]}
 
     def changes(self, _call: Call) -> JsonObject:
-        """Returns a number that differs if a job has changed since."""
+        """Returns a number that changes whenever a job changes."""
         return {"changes": self._changes()}
 
     def details(self, call: Call) -> JsonObject:
@@ -156,7 +159,7 @@ class _JobsApi:
         return details | self._find_pipeline(job)
 
     def _find_pipeline(self, job: Job) -> JsonObject:
-        """The pipeline whose program the job runs, as long as there is one."""
+        """Returns the pipeline whose program the job runs; {} if there is none."""
         if pipeline_uid(job.uid) is None:
             return {}
         name = pipeline_name(job.name)
@@ -168,7 +171,7 @@ class _JobsApi:
     def delete(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
         """Deletes a finished job of any kind: ``DELETE /footplate/v1/JOB_NAME``.
 
-        Its trials go with it, its log and its usage, and the job behind a pipeline.
+        Deletes its trials, log and usage too, and for a pipeline the job that runs its program.
         """
         self._jobs.delete(kind(**call.path), backing=True)
         return {}
@@ -176,7 +179,7 @@ class _JobsApi:
     def patch(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
         """Changes labels and note of a job: ``{"labels": {...}, "note": "..."}``.
 
-        Google's API of Vertex AI has no method for that. What isn't given stays.
+        Google's Vertex AI API has no method for this. Missing fields stay unchanged.
         """
         patch = read_job_patch(call.body())
         job = self._jobs.annotate(kind(**call.path), patch.labels, patch.note)

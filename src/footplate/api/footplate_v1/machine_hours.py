@@ -26,7 +26,7 @@ DEFAULT_DAYS = 30
 
 
 def hours_routes(costs: Costs, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """``get_job`` raises NotFound."""
+    """Returns the routes of machine hours. ``get_job`` raises NotFound."""
     api = _Hours(costs, get_job)
     return [
         json_route("/footplate/v1/machineHours", {"GET": api.daily}),
@@ -40,13 +40,15 @@ class _Hours:
         self._get_job = get_job
 
     def of_job(self, call: Call) -> JsonObject:
-        """Returns the hours that a job has used so far, by type, and what they cost."""
+        """Returns the hours that a job has used so far, by type, and their cost."""
         return _use_json(self._costs.used(self._get_job(parse_job_name(call.path["name"]))))
 
     def daily(self, call: Call) -> JsonObject:
-        """``?project=&startDate=2026-11-01&endDate=2026-11-30``: by day of UTC, and project.
+        """Returns hours by day (UTC) and project:
+        ``?project=&startDate=2026-11-01&endDate=2026-11-30``.
 
-        Both days are included, at most 92; without them the last 30. Deleted jobs are missing.
+        Both dates are included, at most 92 days; the default is the last 30. Deleted jobs aren't
+        counted.
         """
         days = read_days(
             call.parameter("startDate", "start_date"),
@@ -66,7 +68,9 @@ class _Hours:
 
 
 def read_days(start: str | None, end: str | None, today: date) -> Days:
-    """Raises InvalidArgument: no days, too many, or days to come."""
+    """Returns the days between two dates. Raises InvalidArgument if there are none, too many, or
+    future days.
+    """
     last = _read_date("endDate", end, today) or today
     fallback = date.fromordinal(max(1, last.toordinal() - DEFAULT_DAYS + 1))
     first = _read_date("startDate", start, today) or fallback
@@ -101,7 +105,7 @@ def _use_json(use: Use) -> JsonObject:
 
 
 def per_hour_json(use: Use) -> JsonObject:
-    """Returns how many machines and accelerators a job holds, and what an hour of them costs."""
+    """Returns how many machines and accelerators a job holds, and what they cost per hour."""
     hours = use.hours
     return {
         "machines": round(sum(hours.machines.values())),

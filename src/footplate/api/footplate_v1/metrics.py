@@ -29,12 +29,16 @@ DEFAULT_POINTS = 100
 def metrics_routes(
     read: Callable[[Job], ReportedMetrics], get_job: Callable[[JobName], Job]
 ) -> list[Route]:
-    """``read`` returns what a job reported so far; ``get_job`` raises NotFound."""
+    """Returns the route of a job's metrics.
+
+    ``read`` returns what a job has reported so far; ``get_job`` raises NotFound.
+    """
 
     def get(call: Call) -> JsonObject:
-        """``?points=NUMBER`` of each series. Where ``more`` is true the next answer has more.
+        """Returns a job's metrics: ``?points=NUMBER`` of each series. With ``more``, a later answer
+        has more.
 
-        Raises FailedPrecondition: a tuning job or a pipeline runs nothing itself.
+        Raises FailedPrecondition for a tuning job or a pipeline, which run no program themselves.
         """
         job = get_job(parse_job_name(call.path["name"]))
         check_runs_itself(job)

@@ -40,7 +40,7 @@ MAX_BYTES = 64 << 20
 
 
 def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Route]:
-    """Returns the routes; they must precede those of single jobs, as validations do."""
+    """Returns the routes of package checks; they must precede those of single jobs."""
     api = _PackageChecks(checks, catalogue)
     project = "/footplate/v1/projects/{project}"
     location = f"{project}/locations/{{location}}"
@@ -53,7 +53,7 @@ def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Ro
 
 
 class _PackageChecks:
-    """``?staging`` and ``makesBucket`` as for validations."""
+    """Handlers of package checks. ``?staging`` and ``makesBucket`` are as for validations."""
 
     def __init__(self, checks: PackageChecks, catalogue: Catalogue) -> None:
         self._checks = checks

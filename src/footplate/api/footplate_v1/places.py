@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def place_routes(*collections: Callable[[], tuple[str, ...]]) -> list[Route]:
-    """``collections`` return names such as ``projects/P/locations/R/KIND``."""
+    """Returns the route that lists projects and regions in use.
+
+    ``collections`` return names such as ``projects/P/locations/R/KIND``.
+    """
 
     def show(_call: Call) -> JsonObject:
         names = (name.split("/") for each in collections for name in each())

@@ -42,12 +42,12 @@ class _Quotas:
         return _document(self._book.get(call.path["project"], call.path["region"]))
 
     def change(self, call: Call) -> JsonObject:
-        """Sets the limits that the body names, and leaves others as they are; null unsets."""
+        """Sets the limits in the body, and leaves others unchanged; null removes a limit."""
         limits = _limits(call.body())
         return _document(self._book.change(call.path["project"], call.path["region"], limits))
 
     def remove(self, call: Call) -> JsonObject:
-        """Unsets all limits. What is answered is in force then: settings are, and ``*``'s."""
+        """Removes all limits; returns the limits then in force (of the settings and of ``*``)."""
         return _document(self._book.remove(call.path["project"], call.path["region"]))
 
 

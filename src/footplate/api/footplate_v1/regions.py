@@ -28,10 +28,11 @@ def region_routes(reports: RegionReports) -> list[Route]:
 
 
 def region_json(report: RegionReport) -> JsonObject:
-    """``machineTypes`` is ``["*"]`` where all of the catalogue's are taken.
+    """Returns a region's report. ``machineTypes`` is ``["*"]`` if all of the catalogue's are
+    available.
 
-    ``capacity`` and ``used`` are by resource: ``vcpus``, ``memory_mb``, names of accelerators; or,
-    where machines aren't reserved (``mode`` is ``emulate``), ``replicas`` and ``gpus``.
+    ``capacity`` and ``used`` are by resource: ``vcpus``, ``memory_mb``, names of accelerators.
+    Where machines aren't reserved (``mode`` is ``emulate``), they are by ``replicas`` and ``gpus``.
     """
     document: JsonObject = {
         "name": report.region,

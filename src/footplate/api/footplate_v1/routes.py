@@ -34,7 +34,7 @@ _MANY_DIGITS = 19
 
 @dataclass(frozen=True)
 class About:
-    """The facts that don't change while the server runs."""
+    """Facts about the server that don't change while it runs."""
 
     version: str
     url: str
@@ -44,7 +44,7 @@ class About:
 
 @dataclass(frozen=True)
 class ServerView:
-    """One of those that share the database."""
+    """One of the servers that share the database."""
 
     url: str
     pid: int
@@ -61,9 +61,10 @@ def footplate_routes(
     trouble: Callable[[], str] = str,
     engines: Callable[[], Sequence[RegionReport]] = tuple,
 ) -> list[Route]:
-    """``end`` stops the server as soon as no job is active any more.
+    """Returns the routes of the server's status, shutdown and events.
 
-    ``trouble`` says what is wrong with its machine; empty: nothing. ``engines``: those of regions.
+    ``end`` stops the server as soon as no job is active. ``trouble`` returns what is wrong with the
+    server's machine, or ''. ``engines`` returns the reports of regions.
     """
     api = _FootplateApi(status, store, about, end, servers, trouble, engines)
     return [
@@ -119,7 +120,7 @@ class _FootplateApi:
         return {"cancelledJobs": cancelled, **others}
 
     def restarts(self, call: Call) -> JsonObject:
-        """Returns how often each job of ``names`` started again, without zeros and unknown jobs."""
+        """Returns how often each job of ``names`` was restarted, without zeros and unknown jobs."""
         found: JsonObject = {}
         for name in _names(call.body()):
             with suppress(NotFound):

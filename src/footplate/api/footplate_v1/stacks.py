@@ -25,7 +25,9 @@ MAX_REPLICAS = 1000
 
 
 def stacks_routes(stacks: Stacks, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """``POST /footplate/v1/{job name}:stacks``, with ``{"replicas": [...]}`` for some of them."""
+    """Returns the route ``POST /footplate/v1/{job name}:stacks``; ``{"replicas": [...]}`` selects
+    some.
+    """
     api = _StacksApi(stacks, get_job)
     return [json_route("/footplate/v1/{name:path}:stacks", {"POST": api.collect})]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TlsPorts(Protocol):
-    """A port is None where there is none; ``certificate`` is the authority's, in PEM."""
+    """The server's TLS ports, None if not open. ``certificate`` is the authority's, in PEM."""
 
     @property
     def grpc_port(self) -> int | None: ...

@@ -39,7 +39,7 @@ _DEFAULT_POINTS = 100
 
 
 def trials_routes(trials: Trials, get_job: GetJob, explain: Explain) -> list[Route]:
-    """``get_job`` raises NotFound; ``explain`` returns why a job waits."""
+    """Returns the routes of trials. ``get_job`` raises NotFound; ``explain`` says why jobs wait."""
     api = _TrialsApi(trials, get_job, explain)
     every = "/footplate/v1/{name:path}/trials"
     return [
@@ -57,9 +57,9 @@ class _TrialsApi:
         self._explain = explain
 
     def list(self, call: Call) -> JsonObject:
-        """Returns a tuning job's trials, sorted by ``orderBy`` or else by number.
+        """Returns a tuning job's trials that match ``filter``, sorted by ``orderBy`` or by number.
 
-        Running ones come with their last reports. ``filter`` says which are returned.
+        Running trials include their last reports.
         """
         job, search = self._tuning_job(call)
         found, runs = self._trials.trials(job.uid), self._trials.runs(job)
@@ -74,7 +74,7 @@ class _TrialsApi:
         return select_trials(answer, call.parameter("filter") or "", order_by)
 
     def measurements(self, call: Call) -> JsonObject:
-        """Returns all that a trial has reported, in the order of arrival."""
+        """Returns all measurements of a trial, in the order of their arrival."""
         job, _ = self._tuning_job(call)
         number = _number(call.path["number"])
         if all(trial.number != number for trial in self._trials.trials(job.uid)):
@@ -82,12 +82,12 @@ class _TrialsApi:
         return measurements_json(self._trials.reports(job.uid, number))
 
     def curves(self, call: Call) -> JsonObject:
-        """Returns each trial's reports: of a long curve at most ``points``, evenly chosen."""
+        """Returns each trial's reports; a long curve is reduced to ``points``, evenly chosen."""
         job, _ = self._tuning_job(call)
         return curves_json(self._trials.curves(job.uid), _points(call.parameter("points")))
 
     def replay(self, call: Call) -> JsonObject:
-        """``?rule=``: which trials it would have stopped, when, why, and what that saves."""
+        """Returns which trials the rule ``?rule=`` would have stopped, when, why, and savings."""
         job, search = self._tuning_job(call)
         rule = call.parameter("rule") or ""
         if rule not in RULES:
@@ -115,7 +115,7 @@ class _TrialsApi:
 
 
 def _number(text: str) -> int:
-    """0, which no trial has, for what isn't a number."""
+    """Returns the number in ``text``; 0, which no trial has, if it isn't one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
 
 

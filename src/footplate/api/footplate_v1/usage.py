@@ -31,7 +31,7 @@ _ALL = 100_000
 
 
 def usage_routes(history: UsageHistory, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """``get_job`` raises NotFound."""
+    """Returns the route of a job's usage. ``get_job`` raises NotFound."""
     api = _Usage(history, get_job)
     return [json_route("/footplate/v1/{name:path}/usage", {"GET": api.get})]
 
@@ -42,10 +42,11 @@ class _Usage:
         self._get_job = get_job
 
     def get(self, call: Call) -> JsonObject:
-        """``?replica=NAME`` (all), ``?points=NUMBER`` of each.
+        """Returns the usage of replicas: ``?replica=NAME`` (default: all), ``?points=NUMBER`` of
+        each.
 
-        A replica that nothing is known of isn't in the answer. Raises FailedPrecondition: none of
-        a tuning job's own runs.
+        Leaves out replicas without data. Raises FailedPrecondition for a tuning job, which runs no
+        program itself.
         """
         job = self._get_job(parse_job_name(call.path["name"]))
         check_runs_itself(job)

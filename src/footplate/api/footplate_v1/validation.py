@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Route]:
-    """Returns the routes; they must precede those of single jobs, which ``jobs:validate`` isn't."""
+    """Returns the routes of validations; they must precede those of single jobs."""
     api = _Validations(validation, catalogue)
     project = "/footplate/v1/projects/{project}"
     location = f"{project}/locations/{{location}}"
@@ -48,10 +48,10 @@ def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Rout
 
 
 class _Validations:
-    """``?staging=gs://BUCKET/PREFIX``: the client uploads what lies below before it submits.
+    """Handlers of validations. ``?staging=gs://BUCKET/PREFIX`` is where the client will upload to.
 
-    With ``makesBucket=true`` it makes that bucket, too. Each ``uses=PATTERN:PLACE`` is what it
-    found in these packages.
+    With ``makesBucket=true`` the client will also create that bucket. Each ``uses=PATTERN:PLACE``
+    is a match that the client found in the packages.
     """
 
     def __init__(self, validation: Validation, catalogue: Catalogue) -> None:
@@ -91,13 +91,13 @@ class _Validations:
 
 
 def _unreadable(error: InvalidArgument) -> Verdict:
-    """Returns the verdict on a request too wrong to make a job that could be checked further."""
+    """Returns the verdict on a request that can't be read, so that no further check is possible."""
     violations = error.violations or (Violation("request", error.message),)
     return Verdict(violations, (), Parity(accepted=False, reasons=(REFUSED_ALIKE,)))
 
 
 def staging_of(call: Call) -> Staging:
-    """Returns what the client will upload before it submits."""
+    """Returns what the client will upload before it submits the job."""
     text = call.parameter("staging")
     if text is None:
         return NOTHING

@@ -53,7 +53,7 @@ LOG_NAMES = PageRule(default=50, maximum=1000)
 
 @dataclass(frozen=True)
 class EntryPage:
-    """``after`` is the position of the last entry looked at; None: there are no more entries."""
+    """A page of entries. ``after`` is the position of the last entry read; None at the end."""
 
     entries: tuple[JsonObject, ...]
     after: Position | None
@@ -61,7 +61,7 @@ class EntryPage:
 
 @dataclass(frozen=True)
 class Listing:
-    """A choice of entries, their order, and how many of them are returned at once."""
+    """A query for entries: the filter, the order, and the size of a page."""
 
     query: Query
     descending: bool
@@ -71,7 +71,7 @@ class Listing:
 def read_page(
     logs: Logs, jobs: Iterable[Job], listing: Listing, after: Position | None
 ) -> EntryPage:
-    """The page that begins behind the entry at ``after``."""
+    """Returns the page that begins after the position ``after``."""
     bounds, descending = span(listing.query), listing.descending
     found: list[JsonObject] = []
     looked_at, size_bytes, deadline = 0, 0, monotonic() + MAX_TIME_S
@@ -96,10 +96,10 @@ _PARAMETERS = Parameters("POST", "/v2/entries:list")
 
 
 class Entries:
-    """Entries of jobs that the filter names, or of all jobs of the projects that are asked for.
+    """Handlers that list entries of the jobs that a filter names, or of all jobs of some projects.
 
-    ``find_jobs`` returns at most so many jobs of a project that ran between two times, the newest
-    first.
+    ``find_jobs`` returns at most a given number of a project's jobs that ran in a time span, the
+    newest first.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class Entries:
         return list_json("entries", page.entries, next_key, asked.listing)
 
     def _find(self, projects: Sequence[str], query: Query) -> list[Job]:
-        """The jobs whose entries are asked for.
+        """Returns the jobs whose entries are requested.
 
         Raises:
-            InvalidArgument: they are too many.
+            InvalidArgument: too many jobs match.
         """
         ids = job_ids(query)
         if ids is None:
@@ -175,7 +175,7 @@ class Entries:
         return found
 
     def list_logs(self, call: Call) -> JsonObject:
-        """``logs.list``: the logs of the newest jobs, so many as a query looks through."""
+        """Returns the logs of the newest jobs (``logs.list``), as many as a query searches."""
         project = call.path["project"]
         check_project(project)
         ids = {

@@ -19,7 +19,7 @@ _DIGITS = tuple("0123456789")
 
 
 class JobFinder:
-    """A finder of jobs by id: those of ml v1 begin with a letter, aiplatform's with a digit."""
+    """Finds jobs by id. Ids of ml v1 begin with a letter, and aiplatform's with a digit."""
 
     def __init__(self, get_job: Callable[[JobName], Job], locations: Sequence[str]) -> None:
         self._get_job = get_job
@@ -42,7 +42,7 @@ class JobFinder:
         raise NotFound(f"project {project} has no job {job_id}")
 
     def _names(self, project: str, job_id: str) -> Iterator[JobName]:
-        """Yields the names that a job id may have; the runs of trials are custom jobs, too."""
+        """Yields the names that a job id may stand for; runs of trials are custom jobs too."""
         for kind in (CustomJobName, TuningJobName):
             for location in self._locations:
                 yield kind(project, location, job_id)

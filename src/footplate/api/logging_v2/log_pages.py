@@ -39,7 +39,7 @@ _LINE_BYTES = 200
 
 
 def log_page_routes(logs: Logs, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """``get_job`` raises NotFound."""
+    """Returns the route of a log's pages. ``get_job`` raises NotFound."""
     pages = _LogPages(logs, get_job)
     return [json_route("/footplate/v1/{name:path}/lines", {"GET": pages.get})]
 
@@ -50,13 +50,15 @@ class _LogPages:
         self._get_job = get_job
 
     def get(self, call: Call) -> JsonObject:
-        """``?cursor=|at=&back=&limit=&replica=&attempt=&severity=&contains=``.
+        """Returns a page of lines:
+        ``?cursor=|at=&back=&limit=&replica=&attempt=&severity=&contains=``.
 
-        The lines after ``cursor``, or with ``back=true`` those before it (without a cursor: before
-        the end), in their order. ``at`` is any number up to ``size``, from which the nearest cursor
-        is looked for. The answer's ``start`` is where reading began; its ``cursor`` goes on in the
-        same direction, and ``more`` is false where nothing was left. A page may have fewer lines
-        than ``limit``, or none, and yet not be the last: no request takes long.
+        The page has the lines after ``cursor`` or, with ``back=true``, those before it (without a
+        cursor: before the end), in their order. ``at`` is any number up to ``size``; the page
+        begins at the nearest cursor. In the answer, ``start`` is where reading began, ``cursor``
+        continues in the same direction, and ``more`` is false at the end. A page may have fewer
+        lines than ``limit``, or none, without being the last, because each request takes only a
+        short time.
         """
         job = self._get_job(parse_job_name(call.path["name"]))
         screen = Screen(
@@ -101,7 +103,7 @@ class _LogPages:
 
 
 def _severities(least: str | None) -> frozenset[str]:
-    """Returns this severity and all graver ones; empty: all."""
+    """Returns the severity ``least`` and all graver ones; empty for all."""
     if not least:
         return frozenset()
     if least not in SEVERITIES:

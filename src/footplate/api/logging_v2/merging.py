@@ -27,7 +27,7 @@ _POSITION = re.compile(r"([0-9]{1,18})\.([A-Za-z0-9_-]{1,128})")
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """An entry's place among those of all logs: within one no two have the same timestamp."""
+    """An entry's position in the merged logs. Within a log all timestamps differ."""
 
     timestamp: datetime
     uid: JobUid
@@ -37,7 +37,7 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Raises InvalidArgument."""
+        """Returns the position that ``text`` stands for. Raises InvalidArgument."""
         if match := _POSITION.fullmatch(text):
             try:
                 return cls(_EPOCH + int(match[1]) * _TICK, JobUid(match[2]))
@@ -58,7 +58,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Found:
-    """``job`` is the one whose log was asked for, which may be the run of a trial."""
+    """A found entry. ``job`` is the job whose log was read, perhaps a trial's run."""
 
     position: Position
     job: Job
@@ -68,9 +68,10 @@ class Found:
 def merge_logs(
     logs: Logs, jobs: Iterable[Job], bounds: Span, after: Position | None, *, descending: bool
 ) -> Iterator[Found]:
-    """The entries of the jobs' logs within ``bounds``, behind ``after`` in the order asked for.
+    """Yields the entries of the jobs' logs within ``bounds`` and after ``after``, in the requested
+    order.
 
-    A log is opened when its first entry may be the next one: of many few are open at once.
+    Opens a log only when its first entry may be next, so few of many logs are open at once.
     """
     if after is not None:
         bounds = _narrowed(bounds, after, descending=descending)
@@ -94,7 +95,7 @@ def merge_logs(
 
 
 def _is_later(time: datetime, found: Found, sign: int) -> bool:
-    """Returns whether a log that begins at ``time`` has nothing before what was found."""
+    """Returns whether a log that begins at ``time`` has no entry before ``found``."""
     return time > found.position.timestamp if sign > 0 else time < found.position.timestamp
 
 
@@ -109,7 +110,7 @@ def _narrowed(bounds: Span, after: Position, *, descending: bool) -> Span:
 def _find_ends(
     logs: Logs, jobs: Iterable[Job], bounds: Span, *, descending: bool
 ) -> list[tuple[datetime, Job]]:
-    """Returns, for each log with entries within ``bounds``, the time of the one read first."""
+    """Returns each log with entries within ``bounds``, with the time of the entry to read first."""
     found = []
     for job in jobs:
         span = logs.span(job.log)
@@ -133,7 +134,7 @@ def _read(
 
 
 def _is_behind(position: Position, after: Position, *, descending: bool) -> bool:
-    """Returns whether a position comes later; equal timestamps are always sorted by uid."""
+    """Returns whether ``position`` comes after ``after``; equal timestamps are sorted by uid."""
     if position.timestamp == after.timestamp:
         return position.uid > after.uid
     return (position.timestamp < after.timestamp) == descending

@@ -50,7 +50,7 @@ _SWITCH = {"": False, "false": False, "true": True}
 
 @dataclass(frozen=True)
 class _LineRequest:
-    """A reader's choice of lines; an empty ``replica`` or ``trial`` means all of them."""
+    """A request for lines. An empty ``replica`` or ``trial`` means all of them."""
 
     cursor: int
     follow: bool
@@ -59,14 +59,14 @@ class _LineRequest:
 
 
 class LineStream:
-    """A follower holds no thread: it is woken by the logs, and reads in short turns."""
+    """Streams a log's lines. A client that follows needs no thread: new lines wake its reader."""
 
     def __init__(self, logs: Logs, get_job: Callable[[JobName], Job]) -> None:
         self._logs = logs
         self._get_job = get_job
 
     async def read(self, request: Request) -> Response:
-        """``GET .../logs?cursor=&follow=&replica=&trial=``: one JSON object a line."""
+        """Streams lines, one JSON object each: ``GET .../logs?cursor=&follow=&replica=&trial=``."""
         line_request = _read_control_request(request)
         name = parse_job_name(request.path_params["name"])
         job = await in_thread(self._find, name, line_request.trial)
@@ -78,11 +78,11 @@ class LineStream:
         return StreamingResponse(self._stream(job, line_request), media_type="application/x-ndjson")
 
     def _find(self, name: JobName, trial: str) -> Job:
-        """The job of that name; with ``trial`` the one that runs that trial of it.
+        """Returns the job with this name; with ``trial``, the job that runs that trial.
 
         Raises:
-            NotFound: there is no such job, or no such trial has started.
-            InvalidArgument: it isn't a tuning job.
+            NotFound: the job doesn't exist, or no such trial has started.
+            InvalidArgument: the job isn't a tuning job.
         """
         job = self._get_job(name)
         if not trial:
@@ -133,7 +133,7 @@ class LineStream:
 
 
 async def _happens(changed: asyncio.Event) -> bool:
-    """Returns whether the event was set before a sign of life was due."""
+    """Returns whether the event was set before the next sign of life is due."""
     try:
         await asyncio.wait_for(changed.wait(), LIFE_SIGN_S)
     except TimeoutError:
@@ -142,7 +142,7 @@ async def _happens(changed: asyncio.Event) -> bool:
 
 
 def _chosen(entries: tuple[Entry, ...], job: Job, replica: str) -> tuple[Entry, ...]:
-    """Leaves out the service's own lines: this API has events of their own for them."""
+    """Returns a replica's entries, without the service's own: this API reports those as events."""
     return tuple(
         entry
         for entry in entries
@@ -179,11 +179,11 @@ def logging_routes(
     find_jobs: Callable[[str, Span, int], Sequence[Job]],
     complete: Callable[[Job], None] = lambda _: None,
 ) -> list[Route]:
-    """``get_job`` raises NotFound.
+    """Returns the routes of logs. ``get_job`` raises NotFound.
 
-    ``find_jobs`` returns at most so many jobs of a project that ran in a time, the newest first.
-    ``followers`` are shared with the middleware EndOfStream. ``complete`` adds what the service
-    itself has to say to the log of a job that has ended.
+    ``find_jobs`` returns at most a given number of a project's jobs that ran in a time span, the
+    newest first. ``followers`` is shared with the middleware EndOfStream. ``complete`` adds the
+    service's own entries to the log of a job that has ended.
     """
     entries = Entries(logs, finder, find_jobs, followers, complete)
     stream = LineStream(logs, get_job)

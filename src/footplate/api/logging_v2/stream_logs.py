@@ -41,14 +41,14 @@ def invocation(user_agent: str) -> str | None:
 
 
 class Followers:
-    """The clients that follow logs, and those that have read entries since their job ended."""
+    """The clients that follow logs; records which have read entries since their job ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended: OrderedDict[Stream, bool] = OrderedDict()
 
     def asked(self, stream: Stream, *, ended: bool) -> None:
-        """``ended``: the job had ended before the entries were read."""
+        """Records a request for entries. ``ended``: the job had ended before they were read."""
         with self._lock:
             self._ended[stream] = ended
             self._ended.move_to_end(stream)
@@ -56,13 +56,13 @@ class Followers:
                 self._ended.popitem(last=False)
 
     def may_see_end(self, stream: Stream) -> bool:
-        """Returns whether a client may see the end; one that never asked follows nothing."""
+        """Returns whether a client may see the job's end. One that never read entries may."""
         with self._lock:
             return self._ended.get(stream, True)
 
 
 class EndOfStream:
-    """Middleware: takes ``endTime`` out of ml v1's answer to who may not see it yet."""
+    """Middleware that removes ``endTime`` from answers to clients that may not see it yet."""
 
     def __init__(self, app: ASGIApp, followers: Followers) -> None:
         self._app = app
@@ -77,7 +77,7 @@ class EndOfStream:
 
 
 class _Cut:
-    """Holds an answer until it is whole, and sends it without ``endTime``."""
+    """Buffers a whole answer, and sends it without ``endTime``."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

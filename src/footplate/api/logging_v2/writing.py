@@ -38,7 +38,7 @@ _PARAMETERS = Parameters("POST", PATH)
 
 
 class EntryWriting:
-    """Writes entries of programs, which it knows by the key that they show or by the connection."""
+    """Writes entries of programs, which are identified by their key or their connection."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class EntryWriting:
         self._now = now
 
     def routes(self) -> list[Route]:
-        """Returns the routes for the root, and for the addresses that contain a key."""
+        """Returns the routes at the root, and at the addresses that contain a key."""
         return [Route(PATH, self.write, methods=["POST"])]
 
     async def write(self, request: Request) -> Response:
@@ -82,7 +82,7 @@ class EntryWriting:
         return {}
 
     def _writer(self, entry: Written, caller: LogWriter | None, own: Job | None) -> LogWriter:
-        """Raises PermissionDenied, InvalidArgument, NotFound."""
+        """Returns the writer for an entry. Raises PermissionDenied, InvalidArgument, NotFound."""
         if caller is not None:
             _check_own(entry, caller.job)
             if entry.task not in ("", caller.replica):
@@ -104,7 +104,10 @@ class EntryWriting:
 
 
 def _check_own(entry: Written, job: Job) -> None:
-    """A program writes to the log of its own job alone; a trial's may name its tuning job."""
+    """Raises PermissionDenied unless the entry is for the program's own job.
+
+    A trial's program may name its tuning job instead.
+    """
     name = job.name
     ids = ["", name.job_id]
     if job.tuning_job is not None:

@@ -43,7 +43,7 @@ _STOPPING = "the server was stopped"
 
 @dataclass(frozen=True)
 class End:
-    """``message`` is for the user, ``how`` for events."""
+    """The end of a shell. ``message`` is for the user, ``how`` for the job's events."""
 
     message: Exit | Failure
     how: str
@@ -54,7 +54,10 @@ class End:
 
 
 async def relay(user: WebSocket, replica: WebSocket, over: Callable[[], Awaitable[str]]) -> End:
-    """``over`` returns when the shell must end, with the reason."""
+    """Relays messages between a user and a replica's shell; returns how the shell ended.
+
+    ``over`` returns when the shell must end, with the reason.
+    """
 
     async def must_end() -> End:
         return End.failed(await over())
@@ -81,20 +84,23 @@ async def relay(user: WebSocket, replica: WebSocket, over: Callable[[], Awaitabl
 
 
 async def _either(reason: asyncio.Task[End], end: End) -> End:
-    """A replica reports its program's end a moment after the shell has ended."""
+    """Returns the reason for which the job ends, if it comes within a moment, else ``end``.
+
+    A replica reports its program's end a moment after its shell has ended.
+    """
     done, _ = await asyncio.wait([reason], timeout=_REASON_S)
     return reason.result() if done else end
 
 
 class Window:
-    """A count of the bytes that may still be sent to a shell before it has read some of them."""
+    """The number of bytes that may still be sent to a shell before it has read some of them."""
 
     def __init__(self, size_bytes: int) -> None:
         self._left_bytes = self._size_bytes = size_bytes
         self._opened = asyncio.Event()
 
     async def take(self, count: int) -> None:
-        """Waits until some of the window is open."""
+        """Takes ``count`` bytes of the window; waits first if none is left."""
         while self._left_bytes <= 0:
             self._opened.clear()
             await self._opened.wait()
@@ -119,7 +125,7 @@ async def _from_user(user: WebSocket, replica: WebSocket, window: Window) -> End
 
 
 async def _pass_on(message: Message, replica: WebSocket, window: Window) -> None:
-    """Raises InvalidArgument, WebSocketDisconnect."""
+    """Sends a user's message on to the replica. Raises InvalidArgument, WebSocketDisconnect."""
     data = message.get("bytes")
     if data is not None:
         await window.take(len(data))
@@ -161,7 +167,7 @@ async def _from_replica(user: WebSocket, replica: WebSocket, window: Window) -> 
 
 
 async def _live(user: WebSocket) -> End:
-    """Sees that a user is gone also while nothing is read from him: a lost connection raises."""
+    """Sends signs of life to a user; raises an error once the connection is lost."""
     while True:
         await asyncio.sleep(LIFE_SIGN_S)
         try:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def command_line(job: Job, replica: str) -> str:
-    """The command that opens a shell."""
+    """Returns the ``footplate`` command that opens a shell."""
     if isinstance(job.name, CustomJobName):
         words = ["footplate", "ai", "custom-jobs", "ssh", str(job.name)]
     else:
@@ -59,8 +59,10 @@ _PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer", "vary
 
 
 def shell_routes(shells: Shells, tokens: Tokens, watch: Watch) -> list[BaseRoute]:
-    """``tokens`` are those of replicas. ``watch`` calls what it is given after each change of a
-    job, and returns what ends that.
+    """Returns the routes of shells.
+
+    ``tokens`` are those of replicas. ``watch`` calls a function after each change of a job, and
+    returns a function that ends the watch.
     """
     api = _ShellApi(shells, tokens, watch)
     return [
@@ -71,7 +73,7 @@ def shell_routes(shells: Shells, tokens: Tokens, watch: Watch) -> list[BaseRoute
 
 
 class _Meeting:
-    """A user's wait for the WebSocket that a replica opens; None: it closed at once."""
+    """A user's wait for the WebSocket that a replica opens; None if it closed at once."""
 
     def __init__(self) -> None:
         self.replica: asyncio.Future[WebSocket | None]
@@ -87,7 +89,7 @@ class _ShellApi:
         self._meetings: dict[str, _Meeting] = {}
 
     def page(self, request: HTTPConnection) -> Response:
-        """Returns facts on the shell's replica; redirects browsers to the terminal."""
+        """Returns facts about the shell's replica; redirects browsers to the terminal."""
         token = request.path_params["token"]
         job, replica = self._shells.find(token)
         if "text/html" in request.headers.get("accept", ""):
@@ -132,7 +134,7 @@ class _ShellApi:
             await websocket.close()
 
     async def _open(self, user: WebSocket, token: str, opening: Opening) -> End:
-        """Raises ServiceError."""
+        """Opens a shell and relays it; returns how it ended. Raises ServiceError."""
         what = "a terminal" if opening.command is None else "one command"
         shell = await in_thread(self._shells.ask, token, _address(user), what)
         meeting = self._meetings.setdefault(shell.control_request.id, _Meeting())
@@ -165,7 +167,7 @@ class _ShellApi:
         return await relay(user, replica, partial(self._over, shell))
 
     async def _over(self, shell: Shell) -> str:
-        """Returns when the shell must end, with the reason."""
+        """Waits until the shell must end; returns the reason."""
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
@@ -187,7 +189,9 @@ class _ShellApi:
 
 
 def _address(user: WebSocket) -> str:
-    """Returns the peer's address, or "somewhere"; headers of a proxy could hold anything."""
+    """Returns the peer's address, or "somewhere". Headers of a proxy aren't used, as they could
+    hold anything.
+    """
     host = user.client.host if user.client else ""
     try:
         return str(ip_address(host.partition("%")[0]))
@@ -196,7 +200,7 @@ def _address(user: WebSocket) -> str:
 
 
 async def _hear_opening(user: WebSocket) -> Opening:
-    """Raises InvalidArgument, WebSocketDisconnect."""
+    """Reads the user's first message. Raises InvalidArgument, WebSocketDisconnect."""
     message = await user.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code") or _NO_CODE)

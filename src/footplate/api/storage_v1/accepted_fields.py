@@ -144,7 +144,7 @@ _SO_ANYWAY: Mapping[str, tuple[JsonValue, ...]] = MappingProxyType(
 def check_fields(kind: str, given: Mapping[str, JsonValue], inside: str = "") -> None:
     """Raises InvalidArgument, naming every field of a message that is refused or unknown.
 
-    ``inside``: the field that holds the message, with a dot.
+    ``inside`` is the field that holds the message, followed by a dot.
     """
     known = HONOURED[kind] | WITHOUT_EFFECT[kind].keys()
     refused = REFUSED[kind]
@@ -163,7 +163,7 @@ def check_fields(kind: str, given: Mapping[str, JsonValue], inside: str = "") ->
 
 
 def _leaves(path: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Values that aren't objects, lists being one value; what is empty asks for nothing."""
+    """Yields paths and values that aren't objects or empty. A list is one value."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from _leaves(f"{path}.{name}", part)

@@ -128,7 +128,7 @@ def without_effect(method: str) -> Mapping[str, str]:
 
 
 def check_parameters(method: str, query: QueryParams) -> None:
-    """Raises InvalidArgument for what is in no table, all at once."""
+    """Raises InvalidArgument, naming all query parameters that are in no table."""
     known = {"fields", *HONOURED[method], *without_effect(method)}
     wrong = [
         Violation(name, _problem(method, name))

@@ -41,7 +41,7 @@ _BOUNDARY = "footplate-batch-9f2c1d7e"
 
 
 class Batch:
-    """``shares`` bounds how many are worked on at once, since each holds its whole answer."""
+    """Serves batches of requests, ``shares`` at once, since each holds its whole answer."""
 
     def __init__(self, routes: Sequence[Route], shares: Shares) -> None:
         self._router = Router(routes)
@@ -102,7 +102,7 @@ def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, by
 
 
 def _parts(content_type: str, content: bytes) -> list[Message]:
-    """Splits off the outermost parts only; it doesn't look for parts inside of parts."""
+    """Returns the outermost parts of a multipart body; doesn't look for parts inside of parts."""
     boundary = boundary_of(content_type)
     pieces = [] if boundary is None else list(_split(content, boundary.encode()))
     if boundary is None or len(pieces) > MAX_REQUESTS:
@@ -111,7 +111,7 @@ def _parts(content_type: str, content: bytes) -> list[Message]:
 
 
 def _split(content: bytes, boundary: bytes) -> Iterator[bytes]:
-    """Yields the parts between boundary lines, up to the closing one or the end."""
+    """Yields the parts between boundary lines, up to the closing line or the end."""
     line = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary) + rb"(--)?[ \t]*(?:\r?\n|\Z)")
     start = None
     while found := line.search(content, 0 if start is None else start - 1):

@@ -45,7 +45,7 @@ DRAINED_S = 10.0
 
 
 class Body:
-    """The body of a request, for ``Receiver``'s worker thread; its bytes are read once."""
+    """The body of a request, for ``Receiver``'s worker thread. It can be read only once."""
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self._stream = stream
@@ -53,15 +53,15 @@ class Body:
         self.is_whole = False
 
     async def begin(self) -> None:
-        """Reads the first ``SMALL_BYTES``, or all if it has fewer, before the thread begins.
+        """Reads the first ``SMALL_BYTES``, or all of a smaller body, before the thread begins.
 
-        Raises ClientDisconnect, DeadlineExceeded: they don't arrive.
+        Raises ClientDisconnect or DeadlineExceeded if the bytes don't arrive.
         """
         self._begun = await self._gather(SMALL_BYTES)
         self.is_whole = len(self._begun) < SMALL_BYTES
 
     def chunks(self) -> Iterator[bytes]:
-        """Yields about ``CHUNK_BYTES`` each; raises ClientDisconnect if the end never arrives."""
+        """Yields chunks of about ``CHUNK_BYTES``. Raises ClientDisconnect if the end is missing."""
         if begun := self._begun:
             self._begun = b""
             yield begun
@@ -69,7 +69,7 @@ class Body:
             yield chunk
 
     def json(self) -> JsonObject:
-        """The JSON object that it is; nothing counts as an empty one."""
+        """Returns the body's JSON object; {} for an empty body."""
         content = b""
         for chunk in self.chunks():
             content += chunk
@@ -78,7 +78,7 @@ class Body:
         return parse_object(content) if content.strip() else {}
 
     async def drain(self) -> None:
-        """Reads what is left, within reason."""
+        """Reads and discards the rest of the body, up to limits of size and time."""
         left = DRAINED_BYTES
         with anyio.move_on_after(DRAINED_S):
             async for part in self._stream:
@@ -87,7 +87,7 @@ class Body:
                     return
 
     async def _gather(self, least: int) -> bytes:
-        """Reads about so many bytes; fewer at the end."""
+        """Reads at least ``least`` bytes, or all that are left."""
         parts: list[bytes] = []
         size = 0
         while size < least:
@@ -104,7 +104,10 @@ class Body:
 
 
 class Receiver:
-    """``batches`` are shares in requests of requests."""
+    """Runs handlers of uploads in threads, a limited number at once.
+
+    ``batches`` is the limit for batches of requests.
+    """
 
     def __init__(self) -> None:
         self.batches = Shares(MAX_AT_ONCE)
@@ -114,7 +117,7 @@ class Receiver:
     def receiving(
         self, handler: Callable[[Request, Body], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint: ``handler`` in a thread, with its errors answered."""
+        """Returns an endpoint that runs ``handler`` in a thread and answers its errors."""
 
         @wraps(handler)
         async def receive(request: Request) -> Response:

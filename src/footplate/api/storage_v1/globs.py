@@ -29,10 +29,10 @@ _SPECIAL = frozenset("*?[{\\")
 
 
 class Glob:
-    """Raises InvalidArgument: ``text`` is no pattern.
+    """A pattern for names of objects. Raises InvalidArgument if ``text`` isn't one.
 
-    All places of the pattern that a name may have reached are bits of one number, which moves
-    on with each character: however many stars there are, the time is that of one pass.
+    All positions in the pattern that a name may have reached are bits of one number, which each
+    character advances. So the time is that of one pass, however many stars there are.
     """
 
     def __init__(self, text: str) -> None:
@@ -47,7 +47,7 @@ class Glob:
 
 
 def list_matching(scan: Callable[..., Listing], glob: Glob, start: str, limit: int) -> Listing:
-    """A page of what matches from ``start`` on: objects, and prefixes as they are listed.
+    """Returns a page of matching objects and prefixes, from ``start`` on.
 
     ``scan`` takes ``start`` and ``limit``, and returns a page of all names.
     """
@@ -78,10 +78,10 @@ def _nothing(_: str) -> bool:
 
 @dataclass(frozen=True)
 class _Item:
-    """``accepts`` says of which one character a name moves on past the item.
+    """A part of a pattern. ``accepts`` tells which characters advance a name past the item.
 
-    A name ``stays`` at it with other characters, slashes only if it ``crosses``. It may pass the
-    item without a character if it is ``optional``, and the next one as well if it ``jumps``.
+    If it ``stays``, other characters keep the name at the item, slashes only if it ``crosses``. A
+    name may skip the item if it is ``optional``, and the next item too if it ``jumps``.
     """
 
     accepts: Callable[[str], bool]
@@ -139,7 +139,7 @@ def _bits(items: list[_Item], wanted: Callable[[_Item], bool]) -> int:
 
 
 def _expand(text: str, whole: str) -> list[str]:
-    """The patterns without braces that one with braces stands for."""
+    """Returns the patterns without braces that a pattern with braces stands for."""
     begin = _find(text, "{")
     if begin is None:
         return [text]
@@ -204,7 +204,7 @@ def _literal(character: str) -> _Item:
 
 
 def _read_class(text: str, begin: int, whole: str) -> tuple[_Item, int]:
-    """The characters in brackets, and the place behind them."""
+    """Returns the item for characters in brackets, and the position after the brackets."""
     place = begin + 1
     negated = text[place : place + 1] in ("!", "^")
     place += negated

@@ -24,10 +24,10 @@ S = TypeVar("S", bound="Hashable")
 def program_routes(
     path: str, check: Callable[[str], S], make_routes: Callable[[S], Sequence[Route]]
 ) -> Mount:
-    """The storage API once more, at ``PATH/KEY``.
+    """Returns the storage API at ``PATH/KEY``, for programs.
 
-    ``check`` returns what the key opens, for which ``make_routes`` makes the routes; it raises a
-    ServiceError of a wrong key.
+    ``check`` returns what a key opens, and raises a ServiceError for a wrong key; ``make_routes``
+    makes the routes for what was opened.
     """
 
     @lru_cache(_MAX_ROUTERS)
@@ -42,7 +42,7 @@ class _JobAccess:
         self._find_router = find_router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Makes the key a part of the root, so that all links in answers contain it."""
+        """Serves a call with the key in the root path, so that all links in answers have it."""
         key = scope["path"].removeprefix(scope["root_path"]).lstrip("/").partition("/")[0]
         try:
             router = await in_thread(self._find_router, key)

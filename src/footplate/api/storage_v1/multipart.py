@@ -17,17 +17,17 @@ _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))', re.
 
 
 def boundary_of(content_type: str) -> str | None:
-    """The boundary between parts of a body, from its Content-Type."""
+    """Returns the boundary between a body's parts, from its Content-Type; None if it has none."""
     found = _BOUNDARY.search(content_type)
     return None if found is None else found[1] or found[2]
 
 
 class RelatedParts:
-    """The two parts of a body, which have to be read in order, each to its end.
+    """The two parts of a multipart/related body, which must be read in order, each to its end.
 
-    Lines may end in LF alone, all of them or none, as some clients write them.
+    Lines may all end in LF alone, as some clients write them.
 
-    Raises, wherever it is: InvalidArgument, if the body isn't of this form, or isn't whole.
+    Any method raises InvalidArgument if the body isn't of this form or isn't complete.
     """
 
     def __init__(self, content_type: str, chunks: Iterator[bytes]) -> None:
@@ -41,7 +41,7 @@ class RelatedParts:
         self._newline = b""
 
     def description(self) -> bytes:
-        """The first part, whole."""
+        """Returns the whole first part."""
         line = next((line for _ in range(MAX_LINES) if (line := self._line()).strip()), b"")
         if line.rstrip() not in (self._dashes, self._or_dashes):
             raise _broken("the body doesn't begin with the boundary that Content-Type names")
@@ -59,11 +59,11 @@ class RelatedParts:
         return content
 
     def media_type(self) -> str:
-        """The content type of the second part; empty: none."""
+        """Returns the content type of the second part; '' if it has none."""
         return self._headers().get("content-type", "")
 
     def media(self) -> Iterator[bytes]:
-        """The bytes of the second part."""
+        """Yields the bytes of the second part."""
         yield from self._content()
         while len(self._buffer) < 2 and self._read():
             pass

@@ -32,7 +32,7 @@ def object_in(request: Request) -> ObjectName:
 
 
 def composed_in(request: Request) -> ObjectName | None:
-    """The object that a compose request creates; None: another request."""
+    """Returns the object that a compose request creates; None for any other request."""
     found = _COMPOSE.fullmatch(_path(request))
     return ObjectName(*map(_decode, found.groups())) if found else None
 

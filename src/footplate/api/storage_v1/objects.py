@@ -37,7 +37,7 @@ _RANGE = re.compile(r"\s*+bytes\s*+=\s*+(\d{0,18})\s*+-\s*+(\d{0,18})\s*+", re.A
 
 
 def media_answer(info: ObjectInfo, file: BinaryIO, wanted: str) -> Response:
-    """``wanted`` is a Range header; the response closes the file."""
+    """Returns a response with an object's content; it closes ``file``. ``wanted``: Range header."""
     span = parse_range(wanted, info.size_bytes)
     headers = media_headers(info)
     if span is None:
@@ -52,7 +52,7 @@ def media_answer(info: ObjectInfo, file: BinaryIO, wanted: str) -> Response:
 
 
 def parse_range(header: str, size_bytes: int) -> range | None:
-    """The requested bytes: None is all (or not understood), empty is unsatisfiable."""
+    """Returns the requested bytes: None for all or an invalid header, empty if unsatisfiable."""
     found = _RANGE.fullmatch(header)
     if found is None or found[1] == found[2] == "":
         return None
@@ -66,7 +66,7 @@ def parse_range(header: str, size_bytes: int) -> range | None:
 
 
 class FileAnswer(Response):
-    """A part of a file, read in threads, a chunk at a time; closes the file."""
+    """A response with a part of a file, read in threads by chunks; it closes the file."""
 
     def __init__(
         self, file: BinaryIO, first: int, size_bytes: int, status: int, headers: dict[str, str]
@@ -170,7 +170,7 @@ class ObjectHandlers:
         return Response(status_code=204)
 
     def _with_folders(self, bucket: str, listing: Listing) -> tuple[ObjectInfo, ...]:
-        """The objects, and those prefixes that are objects as well."""
+        """Returns the listed objects, and the prefixes that are objects too."""
         found = list(listing.objects)
         for name in listing.prefixes:
             try:
@@ -194,7 +194,7 @@ def _listing_resource(
 
 
 def _unmet(info: ObjectInfo, query: Mapping[str, str]) -> Response | None:
-    """The answer where the conditions of a reading request don't hold."""
+    """Returns the error answer if the conditions of a read request don't hold; None if they do."""
     _check_generation(info, query)
     conditions = conditions_in(query)
     wanted = replace(conditions, generation_not=None, metageneration_not=None)
@@ -213,7 +213,7 @@ def _check_generation(info: ObjectInfo, query: Mapping[str, str]) -> None:
 
 
 def _with_generation(query: Mapping[str, str], conditions: Conditions) -> Conditions:
-    """A request for one generation must not change another one."""
+    """Returns conditions by which a request for one generation can't change another one."""
     generation = number_in(query, "generation")
     if generation is None or conditions.generation is not None:
         return conditions

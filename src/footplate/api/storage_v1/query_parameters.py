@@ -17,7 +17,7 @@ MAX_RESULTS = 1000
 
 
 def conditions_in(query: Mapping[str, str], word: str = "") -> Conditions:
-    """``word`` is ``Source`` for those on the object that is copied."""
+    """Returns a request's conditions. ``word`` is ``Source`` for those on the copied object."""
     return Conditions(
         generation=number_in(query, f"if{word}GenerationMatch"),
         generation_not=number_in(query, f"if{word}GenerationNotMatch"),
@@ -27,7 +27,9 @@ def conditions_in(query: Mapping[str, str], word: str = "") -> Conditions:
 
 
 def number_in(query: Mapping[str, str], name: str) -> int | None:
-    """Raises InvalidArgument if it is given and no whole number of 64 bits."""
+    """Returns a parameter's number; None if it isn't given. Raises InvalidArgument for no 64-bit
+    whole number.
+    """
     text = query.get(name)
     if text is None:
         return None
@@ -37,7 +39,7 @@ def number_in(query: Mapping[str, str], name: str) -> int | None:
 
 
 def flag_in(query: Mapping[str, str], name: str) -> bool:
-    """Clients in Python say ``True``."""
+    """Returns whether a parameter is true; also ``True``, which clients in Python send."""
     return query.get(name, "").lower() == "true"
 
 
@@ -55,7 +57,7 @@ def required_in(query: Mapping[str, str], name: str) -> str:
 
 
 def hashes_in(request: Request) -> Checksums:
-    """The hashes of ``X-Goog-Hash``, in one header or several."""
+    """Returns the hashes in one or more ``X-Goog-Hash`` headers."""
     said: dict[str, str] = {}
     for header in request.headers.getlist("x-goog-hash"):
         for part in header.split(","):
@@ -65,7 +67,7 @@ def hashes_in(request: Request) -> Checksums:
 
 
 def decode_checksums(crc32c: object, md5: object) -> Checksums:
-    """Decodes checksums given as base64, or None."""
+    """Returns checksums decoded from base64; each may be None."""
     number = None if crc32c is None else int.from_bytes(_decode("crc32c", crc32c, 4), "big")
     return Checksums(number, None if md5 is None else _decode("md5Hash", md5, 16))
 

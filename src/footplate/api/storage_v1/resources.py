@@ -37,7 +37,7 @@ DEFAULT_TYPE = "application/octet-stream"
 
 
 def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
-    """Cloud Storage numbers projects; ``project``, ``target`` and ``readOnly`` are ours."""
+    """Returns a bucket's JSON. ``project``, ``target`` and ``readOnly`` are Footplate's own."""
     time = format_time(bucket.create_time)
     owner: JsonObject = {} if bucket.project is None else {"project": bucket.project}
     if bucket.target is not None:
@@ -66,7 +66,7 @@ def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
 
 
 def labels_of(resource: Mapping[str, JsonValue]) -> dict[str, str]:
-    """The labels of a bucket as a client describes it. Raises InvalidArgument."""
+    """Returns a bucket's labels from a client's description. Raises InvalidArgument."""
     given = resource.get("labels") or {}
     if not isinstance(given, dict):
         raise _wrong("labels", given, "an object whose values are strings")
@@ -81,7 +81,7 @@ def labels_of(resource: Mapping[str, JsonValue]) -> dict[str, str]:
 
 
 def patched_labels(bucket: Bucket, patch: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Returns its labels after a patch, in which null removes one of them or all."""
+    """Returns the bucket's labels after a patch, in which null removes one label or all."""
     given = patch.get("labels", {})
     if given is None:
         return {}
@@ -121,7 +121,7 @@ def object_resource(info: ObjectInfo, base_url: str) -> JsonObject:
 
 
 def media_headers(info: ObjectInfo) -> dict[str, str]:
-    """Headers of a download; browsers must not run its content."""
+    """Returns the headers of a download; they keep browsers from running its content."""
     hashes = []
     if info.crc32c is not None:
         hashes.append(f"crc32c={encode_crc32c(info.crc32c)}")
@@ -143,10 +143,11 @@ def media_headers(info: ObjectInfo) -> dict[str, str]:
 
 
 def draft_of(bucket: str, name: str, resource: Mapping[str, JsonValue]) -> Draft:
-    """An object as a client describes it; fields without effect are left out.
+    """Returns an object's draft from a client's description, without the fields that have no
+    effect.
 
     Raises:
-        InvalidArgument: naming the field.
+        InvalidArgument: a field is wrong; the message names it.
     """
     check_fields("OBJECT", resource)
     headers = {key: _text(resource, key) for key in HEADERS if resource.get(key) is not None}
@@ -163,7 +164,7 @@ def draft_of(bucket: str, name: str, resource: Mapping[str, JsonValue]) -> Draft
 
 
 def patched(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> JsonObject:
-    """The description of an object after a patch, in which null takes a field away."""
+    """Returns an object's description after a patch, in which null removes a field."""
     check_fields("OBJECT", patch)
     custom = patch.get("metadata", {})
     if isinstance(custom, dict):
@@ -175,7 +176,7 @@ def patched(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def _check_custom_time(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> None:
-    """Google lets a custom time only move on."""
+    """Raises an error if a patch moves the custom time back or removes it, as Google does."""
     before = info.headers.get("customTime")
     if before is None or "customTime" not in patch:
         return

@@ -41,7 +41,7 @@ More = TypeVarTuple("More")
 def checked(
     method: str, handler: Callable[[Request, *More], Response]
 ) -> Callable[[Request, *More], Response]:
-    """``handler``, called only if it honours what is asked of it, and the fields asked for."""
+    """Returns ``handler`` with a check of the request and a selection of the asked ``fields``."""
 
     def check(request: Request, *more: *More) -> Response:
         check_request(method, request)
@@ -51,7 +51,7 @@ def checked(
 
 
 def check_request(method: str, request: Request) -> None:
-    """Raises InvalidArgument: a parameter or header of it asks for what isn't there."""
+    """Raises InvalidArgument if a parameter or header asks for something unsupported."""
     check_parameters(method, request.query_params)
     parse_fields(request.query_params.get("fields", ""))
     for name in request.headers:
@@ -71,7 +71,7 @@ def _select(request: Request, answer: Response) -> Response:
 
 
 def answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """``handler`` with its errors answered."""
+    """Returns ``handler`` with its ServiceErrors turned into answers."""
 
     @wraps(handler)
     def answer(request: Request) -> Response:
@@ -84,7 +84,7 @@ def answering(handler: Callable[[Request], Response]) -> Callable[[Request], Res
 
 
 def error_answer(error: ServiceError, status: int | None = None) -> Response:
-    """``status`` overrides the one that Cloud Storage has for this kind of error."""
+    """Returns the answer for an error; ``status`` overrides Cloud Storage's status for its kind."""
     code = status or _status(error)
     message, reason = message_of(error), _REASONS.get(code, "backendError")
     details = [{"message": message, "domain": "global", "reason": reason}]

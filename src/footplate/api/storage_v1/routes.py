@@ -39,7 +39,7 @@ class BucketHandlers:
         self._buckets = buckets
 
     def list(self, request: Request) -> Response:
-        """Lists the buckets of all projects, whichever is asked for."""
+        """Returns the buckets of all projects, whichever project the request names."""
         query, base = request.query_params, str(request.base_url)
         prefix, start = query.get("prefix", ""), query.get("pageToken", "")
         buckets = () if flag_in(query, "softDeleted") else self._buckets.buckets()
@@ -79,7 +79,7 @@ class BucketHandlers:
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def update(self, request: Request, body: Body) -> Response:
-        """Labels are all that can change of a bucket."""
+        """Updates a bucket's labels; nothing else of a bucket can change."""
         bucket, query = self._buckets.bucket(request.path_params["bucket"]), request.query_params
         if given := body.json():  # clients that change nothing name no type
             require_json(request)
@@ -93,7 +93,7 @@ class BucketHandlers:
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def layout(self, request: Request) -> Response:
-        """gcloud asks for it before it copies or removes trees."""
+        """Returns a bucket's layout, which gcloud requests before it copies or removes trees."""
         bucket = self._buckets.bucket(request.path_params["bucket"])
         answer = {
             "kind": "storage#storageLayout",
@@ -110,11 +110,11 @@ class BucketHandlers:
         return JSONResponse({"kind": "storage#managedFolders"})
 
     def policy(self, request: Request) -> Response:
-        """An empty one: everyone who reaches the service may use all buckets."""
+        """Returns an empty policy: everyone who reaches the service may use all buckets."""
         return JSONResponse(self._policy(request, []))
 
     def set_policy(self, request: Request, body: Body) -> Response:
-        """Grants nothing that isn't granted already, and is not kept."""
+        """Accepts a policy that grants nothing new, and doesn't store it."""
         require_json(request)
         given = body.json()
         check_fields("POLICY", given)
@@ -124,7 +124,7 @@ class BucketHandlers:
         return JSONResponse(self._policy(request, bindings))
 
     def permissions(self, request: Request) -> Response:
-        """Grants all permissions that are asked for."""
+        """Returns all permissions of the request: everyone has all of them."""
         self._buckets.bucket(request.path_params["bucket"])
         asked = request.query_params.getlist("permissions")
         return JSONResponse({"kind": "storage#testIamPermissionsResponse", "permissions": asked})
@@ -150,7 +150,7 @@ class BucketHandlers:
 
 
 def _keep(bucket: Bucket, given: JsonObject) -> None:
-    """Raises InvalidArgument: what is given would change what can't be."""
+    """Raises InvalidArgument if a field would change that can't change."""
     for name, value in (("name", bucket.name), ("location", bucket.location)):
         given_value = given.get(name)
         if given_value is not None and str(given_value).casefold() != value.casefold():
@@ -183,10 +183,12 @@ _UPLOADS = (f"/upload{_OBJECTS}", f"/resumable/upload{_OBJECTS}")
 
 
 def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> list[Route]:
-    """``receiver`` bounds the uploads of several such lists together.
+    """Returns the routes of the storage API; a shared ``receiver`` limits the uploads of several
+    such lists.
 
-    Bodies of uploads are unbounded: whatever wraps these routes must neither bound nor hold
-    them. Errors are answered in Cloud Storage's own form."""
+    Bodies of uploads have no size limit: no middleware may limit or buffer them. Errors are
+    answered in Cloud Storage's own form.
+    """
     receiver = receiver or Receiver()
     bucket, objects = BucketHandlers(buckets), ObjectHandlers(buckets)
     copies, uploads = CopyHandlers(buckets), UploadHandlers(buckets)

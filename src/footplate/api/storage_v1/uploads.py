@@ -32,7 +32,7 @@ _CONTENT_RANGE = re.compile(
 
 @dataclass(frozen=True)
 class ContentRange:
-    """The bytes that a request has (None: none, it only asks), and their total, if it is known."""
+    """The bytes in a request's body (None for a status query), and their total if it is known."""
 
     span: range | None
     total: int | None
@@ -125,7 +125,7 @@ class UploadHandlers:
 
 
 def parse_content_range(header: str | None) -> ContentRange:
-    """Raises InvalidArgument."""
+    """Returns the parsed header. Raises InvalidArgument."""
     if header is None:
         return ContentRange(None, None)
     found = _CONTENT_RANGE.fullmatch(header.strip())
@@ -141,7 +141,7 @@ def parse_content_range(header: str | None) -> ContentRange:
 
 
 def _exactly(chunks: Iterator[bytes], span: range) -> Iterator[bytes]:
-    """Yields the chunks; raises InvalidArgument unless they have as many bytes as announced."""
+    """Yields the chunks; raises InvalidArgument unless they add up to the announced bytes."""
     left = len(span)
     for chunk in chunks:
         if len(chunk) > left:

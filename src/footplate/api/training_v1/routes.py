@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class TrainingProjects:
     def config(self, call: Call) -> JsonObject:
-        """``getConfig``: the account that jobs run as, which isn't one of Google's."""
+        """Returns the account that jobs run as (``getConfig``), which isn't one of Google's."""
         project = call.path["project"]
         check_project(project)
         return {
@@ -42,7 +42,7 @@ class TrainingProjects:
         }
 
     def operations(self, call: Call) -> JsonObject:
-        """Lists no operations: nothing that training does here is a long-running one."""
+        """Returns an empty list: training has no long-running operations here."""
         check_project(call.path["project"])
         return {}
 
@@ -57,7 +57,7 @@ _LISTING = Listing("jobs", VOCABULARY, PAGES)
 
 
 class TrainingJobs:
-    """One method for each method of the API."""
+    """The handlers of training jobs, one for each method of the API."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class TrainingJobs:
         return _LISTING.answer(self._jobs, collection, call, self._brief)
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body is optional and empty; an ended job is unchanged."""
+        """Cancels a job; an ended job stays unchanged. The body is optional, and must be empty."""
         call.check_empty()
         self._jobs.cancel(_name(call), call.caller)
         return {}
@@ -98,7 +98,7 @@ class TrainingJobs:
         return self._answer(call, job)
 
     def policy(self, call: Call) -> JsonObject:
-        """Returns an empty policy: who has the token may do everything."""
+        """Returns an empty policy: every caller with the token may do everything."""
         self._jobs.get(_name(call))
         return {"etag": "ACAB"}
 
@@ -115,7 +115,7 @@ class TrainingJobs:
         return {"permissions": [*asked]} if asked else {}
 
     def _brief(self, call: Call, job: Job) -> JsonObject:
-        """Returns the job without trials, which would make a list long."""
+        """Returns the job without its trials, which would make a list long."""
         shells, where = self._tuning.shells(call, job), self._jobs.engine_jobs(job)
         return job_json(job, self._tuning.explain(job), shells, engine_jobs=where)
 
@@ -144,7 +144,7 @@ def training_routes(
     trials: Trials,
     shells: ShellPaths = no_shells,
 ) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of ml v1, verbs first: the last path segment selects a route."""
     api, projects = TrainingJobs(jobs, catalogue, shells, trials), TrainingProjects()
     project = "/v1/projects/{project}"
     job = f"{project}/jobs/{{job}}"

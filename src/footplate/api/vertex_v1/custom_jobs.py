@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CustomJobs:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of custom jobs, one per API method; ``version`` is ``v1`` or ``v1beta1``."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class HyperparameterTuningJobs:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of tuning jobs, one per API method; ``version`` is ``v1`` or ``v1beta1``."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class HyperparameterTuningJobs:
         return hyperparameter_tuning_job_json(job, self._tuning.explain(job))
 
     def _trial(self, call: Call, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:
-        """A trial that was given up before it began was never run."""
+        """Returns the JSON of a trial. One that was abandoned early counts as never run."""
         began = run is not None or trial.start_time is not None or trial.outcome is State.FAILED
         return trial_json(
             str(job.name),

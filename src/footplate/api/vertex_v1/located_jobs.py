@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class LocatedJobs:
-    """Jobs whose names are of one kind, made of project, location and id.
+    """Handlers of jobs whose names are made of project, location and id.
 
-    ``version`` is ``v1`` or ``v1beta1``. ``regions`` are those of the catalogue: a list without
-    jobs in another one is refused, because its name is most likely mistyped.
+    ``version`` is ``v1`` or ``v1beta1``. ``regions`` are those of the catalogue: an empty list in
+    another region is refused, since its name is probably mistyped.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class LocatedJobs:
         return self._jobs.get(self._name(call))
 
     def list(self, call: Call, tell: Callable[[Call, Job], JsonObject]) -> JsonObject:
-        """A ``readMask`` is ignored: clients take more than they asked for."""
+        """Returns a page of jobs. ``readMask`` is ignored: clients accept additional fields."""
         here = location_of(call)
         collection = self._kind(here.project, here.location, "").collection
         listing = Listing(collection.rpartition("/")[2], self._vocabulary, PAGES)
@@ -61,13 +61,13 @@ class LocatedJobs:
         return answer
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body is optional and empty; an ended job is unchanged."""
+        """Cancels a job; an ended job stays unchanged. The body is optional, and must be empty."""
         call.check_empty()
         self._jobs.cancel(self._name(call), call.caller)
         return {}
 
     def delete(self, call: Call) -> JsonObject:
-        """An operation that is done already, so that no client has to poll."""
+        """Deletes a job; returns a finished operation, so that no client has to poll."""
         name = self._name(call)
         self._jobs.delete(name)
         return deletion(name, self._clock.now(), self._version)

@@ -33,7 +33,7 @@ _EXPORT = re.compile(r"export-([1-9][0-9]{0,8})")
 
 @dataclass(frozen=True)
 class ModelOperationId:
-    """An operation on version ``number`` of a model, with the API version that asked for it."""
+    """The id of an operation on version ``number`` of a model, by a call of ``api_version``."""
 
     kind: str
     api_version: str
@@ -42,7 +42,7 @@ class ModelOperationId:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Reads an operation's id; None: no operation has this id."""
+        """Returns the parsed id; None if no operation has such an id."""
         match = _ID.fullmatch(text)
         if match is None:
             return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def model_routes(registry: ModelRegistry, clock: Clock, catalogue: Catalogue) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of models, verbs first: the last path segment selects a route."""
     routes = model_operation_routes(registry)
     for version in ("v1", "v1beta1"):
         api = ModelsApi(registry, clock, catalogue, version)

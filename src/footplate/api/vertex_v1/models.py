@@ -38,7 +38,7 @@ _AT_ONCE = 1000
 
 
 def _read_place(key: str | None) -> int:
-    """Raises InvalidArgument: no answer had this key."""
+    """Returns the offset in a page token. Raises InvalidArgument if no answer had this token."""
     if key is not None and not re.fullmatch("[0-9]{1,9}", key):
         raise InvalidArgument.of(
             (Violation("pageToken", ("allowed: the nextPageToken of the last answer")),)
@@ -47,7 +47,7 @@ def _read_place(key: str | None) -> int:
 
 
 class ModelsApi:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of models, one for each API method; ``version`` is ``v1`` or ``v1beta1``."""
 
     def __init__(
         self, registry: ModelRegistry, clock: Clock, catalogue: Catalogue, version: str
@@ -72,7 +72,7 @@ class ModelsApi:
         return model_json(model, version, versioned=bool(key))
 
     def list(self, call: Call) -> JsonObject:
-        """Lists models, each with its default version."""
+        """Returns a page of models, each with its default version."""
         here = location_of(call)
         collection = ModelName(here.project, here.location, "").collection
         text = call.parameter("filter") or ""
@@ -97,7 +97,7 @@ class ModelsApi:
         size: int,
         token: str | None,
     ) -> JsonObject:
-        """Reads all models and counts pages: projects have few models."""
+        """Returns a page of models in the given order, from all models: projects have few."""
         every: list[Model] = []
         after: str | None = None
         while True:
@@ -113,7 +113,7 @@ class ModelsApi:
         return list_json("models", [model_json(*entry) for entry in shown], more, asked)
 
     def list_versions(self, call: Call) -> JsonObject:
-        """Lists all versions on one page, the newest first without ``orderBy``."""
+        """Returns all versions of a model on one page, the newest first without ``orderBy``."""
         model, _ = self._registry.get(model_of(call)[0])
         newest = [(model, version) for version in reversed(model.versions)]
         found = in_order(newest, call.parameter("orderBy", "order_by") or "")
@@ -152,7 +152,7 @@ class ModelsApi:
         return ModelOperationId("deleteVersion", self._version, version.number, now).answer(name)
 
     def export(self, call: Call) -> JsonObject:
-        """Files are copied after the answer."""
+        """Starts the export of a model's files, which are copied after the answer."""
         (name, key), prefix = model_of(call), read_export(call.body())
         model, version = self._registry.get(name, key)
         folder = _folder(prefix, model, version.number, self._clock.now())
@@ -161,9 +161,10 @@ class ModelsApi:
 
 
 def model_of(call: Call) -> tuple[ModelName, str]:
-    """The model, and the version's number or alias if one is given.
+    """Returns the model's name, and the version's number or alias if the URL has one.
 
-    Raises InvalidArgument: there can't be such a project or region; NotFound: no such model.
+    Raises InvalidArgument if the project or region is impossible, and NotFound if there is no such
+    model.
     """
     here = location_of(call)
     model_id, at, key = call.path["model"].partition("@")
@@ -173,7 +174,7 @@ def model_of(call: Call) -> tuple[ModelName, str]:
 
 
 def _folder(prefix: str, model: Model, number: int, now: datetime) -> str:
-    """A new folder for each export. Source: the reference of ExportModelRequest.OutputConfig."""
+    """Returns a new folder for each export. Source: ExportModelRequest.OutputConfig's reference."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.default.display_name)
     time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return f"{prefix.rstrip('/')}/model-export-{name}-{number}-{time}/"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def location_of(call: Call) -> Location:
-    """Raises InvalidArgument: there can't be such a project or region."""
+    """Returns the location in the URL. Raises InvalidArgument if it is impossible."""
     project, location = call.path["project"], call.path["location"]
     check_project(project)
     check_location(location)

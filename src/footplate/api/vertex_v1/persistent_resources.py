@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PersistentResourcesApi:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of persistent resources, one per API method, for the API ``version``."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class PersistentResourcesApi:
         return ResourceOperationId("delete", self._version, now).answer(resource.name, resource)
 
     def get_operation(self, call: Call) -> JsonObject:
-        """Raises NotFound."""
+        """Returns an operation on a persistent resource. Raises NotFound."""
         name, text = resource_name(call), call.path["operation"]
         found, resource = ResourceOperationId.parse(text), self._resources.find(name)
         if found is None or not found.may_be_of(resource):
@@ -113,7 +113,7 @@ class PersistentResourcesApi:
 
 
 def resource_name(call: Call) -> PersistentResourceName:
-    """Raises InvalidArgument: there can't be such a project or region."""
+    """Returns the resource's name. Raises InvalidArgument if its location is impossible."""
     here = location_of(call)
     return PersistentResourceName(here.project, here.location, call.path["persistentResource"])
 
@@ -121,7 +121,10 @@ def resource_name(call: Call) -> PersistentResourceName:
 def persistent_resource_routes(
     resources: PersistentResources, clock: Clock, ids: Ids, catalogue: Catalogue
 ) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of persistent resources.
+
+    Verbs come before resources, as the last path segment selects a route.
+    """
     operations = PersistentResourcesApi(resources, clock, ids, catalogue).get_operation
     routes = done_operation_routes("/persistentResources/{persistentResource}", operations)
     for version in ("v1", "v1beta1"):

@@ -42,7 +42,7 @@ class ResourceOperationId:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Reads an operation's id; None: no operation has this id."""
+        """Returns the parsed id; None if no operation has such an id."""
         match = _ID.fullmatch(text)
         if match is None:
             return None
@@ -53,7 +53,7 @@ class ResourceOperationId:
         return f"{to_micros(self.at)}{kind}{version}"
 
     def may_be_of(self, resource: PersistentResource | None) -> bool:
-        """Returns whether a resource as it is now can have had the operation."""
+        """Returns whether the operation can belong to a resource in its present state."""
         if self.kind == "delete":
             return resource is None or self._deletes(resource) or self.at < resource.create_time
         return resource is not None and resource.create_time <= self.at

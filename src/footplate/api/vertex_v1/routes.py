@@ -29,7 +29,10 @@ def vertex_routes(
     trials: Trials,
     shells: ShellPaths = no_shells,
 ) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of jobs in Vertex AI's API.
+
+    Verbs come before resources, as the last path segment selects a route.
+    """
     routes, tuning_jobs = [], TuningJobs(jobs, trials, shells)
     for version in ("v1", "v1beta1"):
         api = CustomJobs(jobs, clock, catalogue, shells, version)

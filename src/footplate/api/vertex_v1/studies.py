@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 
 class StudiesApi:
-    """One method for each method of the API."""
+    """The handlers of studies, one for each API method."""
 
     def __init__(self, studies: Studies, catalogue: Catalogue) -> None:
         self._studies = studies
         self._catalogue = catalogue
 
     def create(self, call: Call) -> JsonObject:
-        """``learnFrom`` is ours: the ids of earlier studies, with commas in between.
+        """Creates a study. ``learnFrom`` is Footplate's own: ids of earlier studies, separated by
+        commas.
 
-        Raises InvalidArgument: the catalogue has no such region, or the request is wrong.
+        Raises InvalidArgument if the catalogue has no such region, or the request is wrong.
         """
         where = location_of(call)
         if where.location not in self._catalogue.regions:
@@ -60,12 +61,12 @@ class StudiesApi:
         return list_json("studies", [*map(study_json, page.items)], page.next_key, asked)
 
     def delete(self, call: Call) -> JsonObject:
-        """Deletes a study without an operation: VizierService answers Empty."""
+        """Deletes a study. The answer is empty, not an operation, as VizierService's is."""
         self._studies.delete(study_of(call))
         return {}
 
 
 def study_of(call: Call) -> StudyName:
-    """Raises InvalidArgument: there can't be such a project or region."""
+    """Returns the study's name. Raises InvalidArgument if its project or region is impossible."""
     here = location_of(call)
     return StudyName(here.project, here.location, call.path["study"])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SuggestApi:
-    """``version`` of the API that is asked."""
+    """The handlers that suggest trials; ``version`` is that of the called API."""
 
     def __init__(self, vizier: Vizier, clock: Clock, version: str) -> None:
         self._vizier = vizier
@@ -53,13 +53,13 @@ class SuggestApi:
 
 
 class StudyOperations:
-    """The operations again, by their names, which say all that was answered."""
+    """Handlers that return operations again; an operation's name contains its whole answer."""
 
     def __init__(self, vizier: Vizier) -> None:
         self._vizier = vizier
 
     def suggestion(self, call: Call) -> JsonObject:
-        """The trials as they were handed out; those that were deleted since are missing."""
+        """Returns a suggestion's trials as first answered, without those deleted since."""
         study, text = study_of(call), call.path["operation"]
         answered = SuggestionId.parse(text)
         if answered is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TrainingPipelines:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of training pipelines, one per API method, for the API ``version``."""
 
     def __init__(self, jobs: Jobs, clock: Clock, catalogue: Catalogue, version: str) -> None:
         self._jobs = jobs
@@ -48,7 +48,11 @@ class TrainingPipelines:
         return training_pipeline_json(job, self._backing(job), self._jobs.explain(job))
 
     def _backing(self, job: Job) -> CustomJobName | TuningJobName | None:
-        """A pipeline that has begun has had its job, even if that was deleted since."""
+        """Returns the name of the job that runs the pipeline's program; None if that doesn't exist
+        yet.
+
+        A pipeline that has begun has had its job, even if it was deleted since.
+        """
         name = backing_job_name(job.name, tunes=job.spec.search is not None)
         if job.state is not State.QUEUED:
             return name

@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class TrialsApi:
-    """One method for each method of the API, but for those that answer operations."""
+    """The handlers of trials, one for each API method that doesn't answer an operation."""
 
     def __init__(self, trials: StudyTrials) -> None:
         self._trials = trials
@@ -77,7 +77,7 @@ class TrialsApi:
 
 
 def trial_of(call: Call) -> TrialName:
-    """Raises NotFound: no trial could have this id."""
+    """Returns the trial's name. Raises NotFound if no trial could have such an id."""
     study, text = study_of(call), call.path["trial"]
     if not _NUMBER.fullmatch(text):
         raise NotFound(

@@ -28,7 +28,7 @@ REFUSED = {
 
 
 def unsupported_routes(location: str) -> list[Route]:
-    """``location`` is the URL of a location."""
+    """Returns routes that refuse unsupported collections; ``location`` is a location's URL."""
     methods = ("DELETE", "GET", "PATCH", "POST")
     return [
         json_route(path, dict.fromkeys(methods, _refuser(collection)))

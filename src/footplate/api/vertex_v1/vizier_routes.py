@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def vizier_routes(vizier: Vizier, clock: Clock, catalogue: Catalogue) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of Vizier, verbs first: the last path segment selects a route."""
     routes = _operation_routes(StudyOperations(vizier))
     studies, trials = StudiesApi(vizier.studies, catalogue), TrialsApi(vizier.trials)
     for version in ("v1", "v1beta1"):

@@ -44,11 +44,11 @@ SERVED_S = 60.0
 
 
 class Allocations:
-    """``quiet_s``: a launcher that hasn't called for so long has nothing left running.
-    ``settle_s``: how long something may live that the engine has ended without its launcher.
+    """Submits engine jobs for attempts' allocations and ends starts of which nothing runs.
 
-    What was seen when stands on this process's own clock, and begins with it: a new server waits
-    as if all launchers had called just then.
+    ``quiet_s``: a launcher without a call for so long has nothing left running. ``settle_s``: how
+    long processes may survive that the engine ended without their launcher. Times of calls are kept
+    in memory only: a new server behaves as if all launchers had just called.
     """
 
     def __init__(
@@ -100,9 +100,10 @@ class Allocations:
         return observe(attempt, replica, self._known(allocation), trouble)
 
     def is_served(self, attempt: Attempt, replica: str) -> bool:
-        """Returns whether the replica's launcher is there, as far as is known, to start it again.
+        """Returns whether the replica's launcher is believed to run, so that it can restart the
+        replica.
 
-        The engine's word counts before the launcher's last call, which may have come before it.
+        What the engine says counts more than the launcher's last call, which may be older.
         """
         known = attempt.replicas[replica]
         allocation = attempt.allocations.get(known.allocation)
@@ -118,7 +119,7 @@ class Allocations:
         return self._quiet_for(attempt, known) < min(SERVED_S, self._quiet_s / 2)
 
     def ask(self) -> None:
-        """Asks the engine for all our jobs."""
+        """Reads all jobs of this service from the engine."""
         self._asked_s = self._monotonic()
         try:
             self._jobs = self._engine.list(self._prefix)
@@ -128,7 +129,9 @@ class Allocations:
             self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
 
     def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> None:
-        """Brings these forward; after a question to the engine they are all that there are."""
+        """Advances attempts. ``asked``: the engine was just read, and ``attempts`` are all there
+        are.
+        """
         busy, known = False, set()
         for attempt_id in attempts:
             attempt = self._files.load(attempt_id)
@@ -145,7 +148,7 @@ class Allocations:
             self.busy = self.busy or busy
 
     def _advance_attempt(self, attempt: Attempt) -> bool:
-        """Advances all allocations; returns whether any of the attempt has yet to end."""
+        """Advances an attempt's allocations; returns whether one of its replicas has yet to end."""
         running = []
         for allocation in attempt.allocations.values():
             needed = [r for r in attempt.served_by(allocation) if r.gone is None]
@@ -196,7 +199,10 @@ class Allocations:
     def _find_or_submit(
         self, attempt: Attempt, allocation: Allocation, needed: Sequence[Replica]
     ) -> None:
-        """A server may have died after it submitted: the job is known by its name."""
+        """Finds the allocation's job by its name, or submits it.
+
+        The job exists already if a server died just after submitting it.
+        """
         name = self._name(attempt, allocation)
         ours = [job for job in self._jobs or () if job.name == name]
         if ours:
@@ -234,9 +240,9 @@ class Allocations:
     def _end_start(
         self, attempt: Attempt, replica: Replica, reason: str, *, cancelled: bool = False
     ) -> None:
-        """Ends a start of which nothing runs in its allocation, or ever will.
+        """Ends a start that has no process in its allocation, and never will have one.
 
-        What its launcher never had hasn't begun: that moves to a new allocation.
+        A start that its launcher never received hasn't begun, and moves to a new allocation.
         """
         if not replica.may_move:
             self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
@@ -248,7 +254,7 @@ class Allocations:
     def _end_tasks(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Iterable[Replica]
     ) -> None:
-        """Ends replicas whose launchers have ended or will never come, in a job that may go on."""
+        """Ends replicas whose launchers have ended or can't start, in a job that may continue."""
         for replica in needed:
             task = _find_task(allocation, job, replica.name)
             reason, cancelled = task.reason or "the replica's launcher has ended", task.cancelled
@@ -258,10 +264,10 @@ class Allocations:
                 self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
 
     def _end_alone(self, attempt: Attempt, job: EngineJob, needed: Iterable[Replica]) -> None:
-        """Launchers that have ended in order while the engine lets their job run.
+        """Ends replicas whose launchers ended in order while the engine still runs their job.
 
-        By their word nothing of the replica runs. The engine's is waited for, as it may be what
-        ends them, and says why.
+        The launchers report that no process is left. This waits for the engine, which may have
+        ended them and then knows the reason.
         """
         for replica in needed:
             report, key = replica.report, (attempt.id, replica.name, replica.allocation)
@@ -276,7 +282,7 @@ class Allocations:
     def _end(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
     ) -> None:
-        """The engine says that the job has ended: so it has if all of its nodes answered then."""
+        """Ends the replicas of a job that the engine has ended, if all nodes answered then."""
         running = [r for r in needed if not r.may_move and not self._has_ended(attempt, r)]
         is_over = not running or self._is_over(attempt, allocation, job)
         for replica in needed:
@@ -289,9 +295,10 @@ class Allocations:
         self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
 
     def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
-        """Returns whether nothing of the job can run, by the word of the engine alone.
+        """Returns whether nothing of the job can run, according to the engine alone.
 
-        A node that comes back runs for a while what ended without it: its launchers decide.
+        A node that comes back may still run, for a while, a job that ended without it; its
+        launchers decide then.
         """
         if allocation.silent:
             return False
@@ -302,7 +309,7 @@ class Allocations:
         return now_s - self._ended.setdefault(job.id, now_s) >= self._settle_s
 
     def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
-        """The engine has lost its records, or the job ended long ago: its launchers decide."""
+        """Ends replicas of a job that the engine has forgotten; their launchers' reports decide."""
         now_s = self._monotonic()
         since_s = self._unknown.setdefault(allocation.job, now_s)
         served = attempt.served_by(allocation)
@@ -316,7 +323,7 @@ class Allocations:
             self._files.end(attempt.id, allocation.number, reason, cancelled=False)
 
     def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
-        """A launcher that doesn't call has ended its replica by now, wherever it is."""
+        """Ends replicas with silent launchers: a launcher without contact has ended its replica."""
         for replica in needed:
             if replica.claim is not None and self._is_quiet(attempt, replica):
                 node = replica.claim["node"]
@@ -324,7 +331,7 @@ class Allocations:
                 self._end_start(attempt, replica, reason)
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
-        """Returns whether nothing of the replica runs, by its launcher's word or its silence."""
+        """Returns whether nothing of the replica runs, by its launcher's report or silence."""
         report = current_report(replica)
         if report is not None and report.state is LauncherState.GONE:
             return True
@@ -342,14 +349,14 @@ class Allocations:
         return now_s - known[1]
 
     def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
-        """Cancels other jobs of the same name: their server didn't know of the first."""
+        """Cancels other jobs of this name, whose server didn't know of the bound one."""
         name = self._name(attempt, allocation)
         for job in self._jobs or ():
             if job.name == name and job.id != allocation.job and job.phase is not JobPhase.ENDED:
                 self._engine.cancel(job.id)
 
     def _cancel_orphans(self, known: set[AttemptId]) -> None:
-        """Cancels our jobs of forgotten attempts: their launchers leave, or never come."""
+        """Cancels jobs of forgotten attempts whose launchers don't leave by themselves."""
         now_s = self._monotonic()
         orphans = {}
         for job in self._jobs or ():
@@ -368,18 +375,18 @@ class Allocations:
 
 
 def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:
-    """Returns whether a launcher has called: an engine may say only later that it started."""
+    """Returns whether a launcher has called; the engine may report the start only later."""
     return any(replica.claim is not None for replica in attempt.served_by(allocation))
 
 
 def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTask:
-    """Returns what the engine says of the replica's launcher."""
+    """Returns the engine's view of the replica's launcher."""
     tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
     return tasks.get(replica, EngineTask())
 
 
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:
-    """Returns whether its tickets may yet come: another thread writes them after the allocation."""
+    """Returns whether the allocation may still get its tickets from another thread."""
     return not attempt.served_by(allocation) and allocation.number == max(attempt.allocations)
 
 

@@ -65,9 +65,11 @@ class Replica:
 
     @property
     def may_move(self) -> bool:
-        """Says whether it waits for the launcher of an earlier start, which doesn't have it yet.
+        """Returns whether the start may move: it waits for an earlier start's launcher that doesn't
+        have it yet.
 
-        A start whose allocation was made for it stays there: one that can't run would move forever.
+        A start whose allocation was made for it stays there; otherwise one that can't run would
+        move forever.
         """
         return bool(self.ticket.get("in_place")) and self.moved is None and not self.given
 
@@ -95,7 +97,7 @@ class AttemptFiles:
         self._root = root
 
     def open(self) -> None:
-        """Removes what an earlier server left half-made or half-removed. Raises OSError."""
+        """Removes what an earlier server left half-created or half-removed. Raises OSError."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path in (*self._root.glob(f"{_MAKING}*"), *self._root.glob(f"{_TRASH}*")):
             shutil.rmtree(path, ignore_errors=True)
@@ -137,7 +139,7 @@ class AttemptFiles:
         return Attempt(attempt_id, region, replicas, allocations)
 
     def make(self, attempt_id: AttemptId, region: str, tickets: Iterable[Content]) -> None:
-        """The attempt with its first allocation, all at once. Raises Unavailable."""
+        """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
         making = self._root / f"{_MAKING}{secrets.token_hex(8)}"
         found = tuple(tickets)
         names = [ticket["replica"] for ticket in found]
@@ -157,7 +159,7 @@ class AttemptFiles:
             raise Unavailable(f"the server can't store the request: {error.strerror}") from error
 
     def add_allocation(self, attempt_id: AttemptId, first: int, replicas: list[str]) -> int:
-        """Returns its number: ``first``, unless another allocation has that. Raises OSError."""
+        """Adds an allocation; returns its number, ``first`` or a later one. Raises OSError."""
         content = {"replicas": replicas}
         directory, number = self._root / attempt_id, first
         while write_once(directory / f"~{number}.allocation", content) != content:
@@ -165,22 +167,22 @@ class AttemptFiles:
         return number
 
     def add_ticket(self, attempt_id: AttemptId, ticket: Content) -> None:
-        """Raises OSError."""
+        """Writes the ticket of a replica's start. Raises OSError."""
         name = _start(ticket["replica"], ticket["restart"], "ticket")
         write_once(self._root / attempt_id / name, ticket)
 
     def bind(self, attempt_id: AttemptId, number: int, job: str) -> str:
-        """Returns the job that serves the allocation: this, unless another does. Raises OSError."""
+        """Binds a job to the allocation; returns the job bound first. Raises OSError."""
         path = self._root / attempt_id / f"~{number}.job"
         return str(write_once(path, {"id": job})["id"])
 
     def end(self, attempt_id: AttemptId, number: int, reason: str, *, cancelled: bool) -> None:
-        """Raises OSError."""
+        """Marks the allocation as ended, with the reason. Raises OSError."""
         path = self._root / attempt_id / f"~{number}.ended"
         write_once(path, {"reason": reason, "cancelled": cancelled})
 
     def mark_silent(self, attempt_id: AttemptId, number: int) -> None:
-        """Raises OSError."""
+        """Marks that nodes of the allocation's job didn't answer the engine. Raises OSError."""
         write_once(self._root / attempt_id / f"~{number}.silent", {})
 
     def stop(
@@ -191,7 +193,7 @@ class AttemptFiles:
         *,
         cancelled: bool = False,
     ) -> None:
-        """``reason``: why it is gone if no launcher has it. Raises OSError."""
+        """Marks the start as stopped and, without a launcher, as gone. Raises OSError."""
         write_once(self._path(attempt_id, replica, "stop"), {})
         if not self._is_given(attempt_id, replica):
             self.set_gone(attempt_id, replica, reason, cancelled=cancelled)
@@ -204,10 +206,11 @@ class AttemptFiles:
         return moved is None or self._path(attempt_id, replica, _run_kind(moved)).exists()
 
     def give(self, attempt_id: AttemptId, replica: Replica) -> bool:
-        """Lets the launcher of its allocation have this start; False: it was moved to another one.
+        """Gives this start to the launcher of its allocation; returns False if it was moved to
+        another one.
 
-        ``stop`` writes its mark first and then looks for this one: one of the two sees the other.
-        So ``is_stopped`` is to be asked after this. Raises OSError.
+        ``stop`` writes its mark first and then looks for the mark of this method, so one of the two
+        sees the other. Callers must therefore read ``is_stopped`` after this call. Raises OSError.
         """
         return not write_once(self._run_path(attempt_id, replica), {})
 
@@ -217,7 +220,8 @@ class AttemptFiles:
     def move(self, attempt_id: AttemptId, replica: Replica, first: int) -> None:
         """Moves a start to a new allocation numbered ``first`` or higher. Raises OSError.
 
-        Nothing happens to a start that was given to its launcher: one link decides between both.
+        Has no effect on a start that was given to its launcher: only one of both marks can be
+        written.
         """
         number = self.add_allocation(attempt_id, first, [replica.name])
         write_once(self._run_path(attempt_id, replica), {"allocation": number})
@@ -225,17 +229,19 @@ class AttemptFiles:
     def set_gone(
         self, attempt_id: AttemptId, replica: Replica, reason: str, *, cancelled: bool = False
     ) -> None:
-        """Raises OSError."""
+        """Marks the start as gone, with the reason. Raises OSError."""
         content = {"reason": reason, "cancelled": cancelled}
         write_once(self._path(attempt_id, replica, "gone"), content)
 
     def claim(self, attempt_id: AttemptId, replica: Replica, claim: Content) -> Content:
-        """Returns the launcher that serves the replica in its allocation. Raises OSError."""
+        """Records a launcher's claim on the replica in its allocation; returns the first one.
+        Raises OSError.
+        """
         path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.claim"
         return write_once(path, claim)
 
     def keep_report(self, attempt_id: AttemptId, replica: Replica, report: LauncherReport) -> None:
-        """Raises OSError."""
+        """Stores a launcher's report; an unchanged one only renews its time. Raises OSError."""
         path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.report"
         if report == replica.report:
             os.utime(path)
@@ -243,7 +249,7 @@ class AttemptFiles:
             replace(path, {**vars(report), "state": report.state.value})
 
     def discard(self, attempt_id: AttemptId) -> None:
-        """Raises OSError: it can't be moved away."""
+        """Removes the attempt's files. Raises OSError if they can't be moved away."""
         trash = self._root / f"{_TRASH}{secrets.token_hex(8)}"
         with suppress(FileNotFoundError):
             (self._root / attempt_id).rename(trash)
@@ -259,7 +265,7 @@ class AttemptFiles:
 def make_ticket(
     ticket: Ticket, allocation: int, machine: Content, *, in_place: bool = False
 ) -> Content:
-    """``in_place``: the allocation has a launcher, which ran an earlier start."""
+    """Returns the content of a ticket. ``in_place``: an earlier start's launcher may run it."""
     return {
         "replica": ticket.replica,
         "token": ticket.token,
@@ -280,7 +286,7 @@ def _run_kind(moved: int | None) -> str:
 
 
 def _read_moved(path: Path) -> int | None:
-    """Returns the allocation that the start was moved to by this mark; None if there is no mark."""
+    """Returns the allocation that the start was moved to; None without such a mark."""
     return (_read(path) or {}).get("allocation")
 
 
@@ -337,7 +343,7 @@ def _read(path: Path) -> Content | None:
 
 
 def write_once(path: Path, content: Content) -> Content:
-    """Writes ``content`` if there is no such file; returns what the file says. Raises OSError."""
+    """Writes ``content`` if the file doesn't exist; returns the file's content. Raises OSError."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         _write(part, content)
@@ -351,7 +357,7 @@ def write_once(path: Path, content: Content) -> Content:
 
 
 def replace(path: Path, content: Content) -> None:
-    """Readers see the old content or the new, never a part. Raises OSError."""
+    """Replaces a file at once: readers see the old content or the new one. Raises OSError."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         _write(part, content)

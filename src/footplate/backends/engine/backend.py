@@ -40,11 +40,12 @@ _IDLE_S = 30.0
 class LauncherSettings:
     """The settings for launchers of one region.
 
-    ``url`` is where nodes reach the server, ``authority`` the certificate (PEM) that it is believed
-    by if that is https. ``archive`` and ``supervisor`` are digests of what launchers run.
-    Without contact for ``lease_s`` a launcher ends its replica; ``margin_s`` later nothing of it is
-    left. ``scratch`` is a directory on each node, for this user alone (empty: below /tmp).
-    ``settle_s``: how long something may live that the engine has ended without its launcher.
+    ``url`` returns the server's address for nodes, ``authority`` the certificate (PEM) by which
+    they verify it if that is https. ``archive`` and ``supervisor`` are digests of the files that
+    launchers run. A launcher without contact for ``lease_s`` ends its replica, and ``margin_s``
+    later no process of it is left. ``scratch`` is a directory on each node for this user alone
+    (empty: below /tmp). ``settle_s`` is how long processes may survive that the engine ended
+    without their launcher.
     """
 
     url: Callable[[], str]
@@ -60,8 +61,8 @@ class LauncherSettings:
 class EngineBackend:
     """Runs the replicas of one ``root`` directory on an engine.
 
-    ``name`` is the region's, ``service`` the id by which jobs of the engine are known to be this
-    service's. ``calls`` has the files of ``root`` under ``name``.
+    ``name`` is the region's; ``service`` is the id that marks the engine's jobs as this service's.
+    ``calls`` serves launchers from the files of ``root``, under ``name``.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class EngineBackend:
         self._monotonic = monotonic
 
     def start(self, request: AttemptStart) -> None:
-        """The request is on disk when this returns; see the port."""
+        """Starts an attempt: writes the request to disk and returns; see the port."""
         check_gang(request)
         with self._mutex:
             self._open()
@@ -122,7 +123,9 @@ class EngineBackend:
         self._files.make(request.attempt_id, request.region, tickets)
 
     def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
-        """Starts what is gone and older than its ticket where it was, or in a new allocation."""
+        """Starts replicas again that are gone and older than their tickets, in place or in a new
+        allocation.
+        """
         late = [t for t in request.tickets if _is_later(attempt, t)]
         number = max(attempt.allocations) + 1
         moved = [t.replica for t in late if not self._allocations.is_served(attempt, t.replica)]
@@ -200,7 +203,9 @@ class EngineBackend:
             thread.join()
 
     def _open(self) -> None:
-        """Raises Unavailable: the root can't be used now, or the backend was closed."""
+        """Starts the backend's thread if needed. Raises Unavailable if the root can't be used, or
+        after close.
+        """
         if self._closed:
             raise Unavailable("the server is shutting down, and starts nothing more")
         if self._thread is not None:
@@ -221,12 +226,12 @@ class EngineBackend:
         self._note(attempt_id)
 
     def _take(self, attempt_id: AttemptId) -> None:
-        """A launcher has said something new: that counts also while the engine doesn't answer."""
+        """Handles a launcher's new report, even while the engine doesn't answer."""
         self._refresh((attempt_id,))
         self._note(attempt_id)
 
     def _note(self, attempt_id: AttemptId) -> None:
-        """The thread is to look at the attempt soon."""
+        """Makes the thread advance the attempt soon."""
         with self._mutex:
             self._noted.add(attempt_id)
         self._woken.set()
@@ -253,9 +258,9 @@ class EngineBackend:
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
 
     def _refresh(self, attempt_ids: Iterable[AttemptId], *, quietly: bool = False) -> None:
-        """Looks at attempts again, and tells of those that have changed.
+        """Observes attempts again, and notifies listeners of those that have changed.
 
-        Under the lock: who has seen a change in a list has been told of it.
+        Holds the lock, so that a change seen in a list has been notified before.
         """
         with self._mutex:
             if self._thread is None:
@@ -279,7 +284,7 @@ class EngineBackend:
                 log.exception("a listener failed for %s", attempt_id)
 
     def _make_program(self, attempt: Attempt, allocation: int, replicas: tuple[str, ...]) -> bytes:
-        """Returns what each rank of an allocation runs: the launchers' configured program."""
+        """Returns the configured launcher program, which each rank of an allocation runs."""
         settings = self._settings
         config = {
             "url": settings.url(),

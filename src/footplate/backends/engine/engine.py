@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class EngineUnavailable(Exception):
-    """The engine doesn't answer, or not with sense; what was asked may have been done."""
+    """The engine doesn't answer, or not sensibly. It may have executed the request all the same."""
 
 
 class EngineRefused(Exception):
-    """The engine won't take the job as it is; the message is for users."""
+    """The engine rejects the job in this form; the message is for users."""
 
 
 class JobPhase(Enum):
@@ -30,7 +30,7 @@ class JobPhase(Enum):
 
 @dataclass(frozen=True)
 class EngineTask:
-    """The state of one launcher, from an engine that sees the launchers of a job one by one."""
+    """The state of one launcher, from an engine that reports the launchers of a job one by one."""
 
     ended: bool = False
     """None of its processes is left."""
@@ -42,7 +42,7 @@ class EngineTask:
 
 @dataclass(frozen=True)
 class EngineJob:
-    """A job of the engine, as that sees it."""
+    """A job of the engine, in the engine's view."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class EngineJob:
 
 @dataclass(frozen=True)
 class LauncherRequest:
-    """One launcher that is wanted, and the machine that it is for; 0 and empty: unknown."""
+    """A launcher to start, and the machine that it needs; 0 and empty mean unknown."""
 
     replica: str
     machine_type: str = ""
@@ -81,7 +81,7 @@ class LauncherRequest:
 
 @dataclass(frozen=True)
 class JobRequest:
-    """A job with one launcher for each rank, all of them at once or none.
+    """A job with one launcher for each rank; the engine starts all of them or none.
 
     Each rank runs a Python on its node with ``program`` as its standard input.
     """
@@ -94,7 +94,7 @@ class JobRequest:
 
 
 class Engine(Protocol):
-    """Calls may take seconds, and are made on one thread."""
+    """An engine that runs jobs. Its methods may take seconds, and are called on one thread."""
 
     title: str
     """The name that users know: ``Slurm``."""
@@ -103,40 +103,40 @@ class Engine(Protocol):
     node_variable: str
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:
-        """Returns why no job can ever have these launchers; None if one can. Asks nobody."""
+        """Returns why no job can ever have these launchers; None if one can. Asks no engine."""
         ...
 
     def submit(self, request: JobRequest) -> str:
-        """Returns the job's id. Whether the name is taken isn't looked at.
+        """Submits a job; returns its id. Doesn't check whether the name is taken.
 
         Raises:
-            EngineUnavailable: it may have been submitted all the same.
-            EngineRefused: it wasn't, and won't be as it is.
+            EngineUnavailable: the job may have been submitted all the same.
+            EngineRefused: the job wasn't submitted, and won't be in this form.
         """
         ...
 
     def cancel(self, job_id: str) -> None:
-        """Raises EngineUnavailable. A job that has ended is left alone."""
+        """Cancels a job; does nothing if it has ended. Raises EngineUnavailable."""
         ...
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        """Returns jobs whose names begin with ``prefix``, as long as the engine remembers them.
+        """Returns the jobs that the engine still remembers whose names begin with ``prefix``.
 
         Raises EngineUnavailable.
         """
         ...
 
     def find(self, job_id: str) -> EngineJob | None:
-        """Returns a job; None: the engine doesn't know it (any more). Raises EngineUnavailable."""
+        """Returns a job; None if the engine doesn't know it. Raises EngineUnavailable."""
         ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns the nodes that don't answer the engine: something may still run there.
+        """Returns the nodes that don't answer the engine; processes may still run there.
 
         Raises EngineUnavailable.
         """
         ...
 
     def check(self) -> EngineReport:
-        """Reports what it has, and what is wrong with it or with the settings; never raises."""
+        """Reports the engine's resources, and problems of it or of the settings. Never raises."""
         ...

@@ -44,14 +44,14 @@ class LauncherCalls:
         self._mutex = threading.Lock()
 
     def listen(self, engine: str, changed: Callable[[AttemptId], None] | None) -> None:
-        """Calls ``changed`` after each report that says something else than the one before."""
+        """Makes each report of a launcher that differs from its previous one call ``changed``."""
         with self._mutex:
             self._listeners.pop(engine, None)
             if changed is not None:
                 self._listeners[engine] = changed
 
     def wake(self, engine: str, attempt_id: AttemptId) -> None:
-        """Wakes the attempt's launchers: something else may be wanted of them."""
+        """Wakes the attempt's launchers, since they may have new work."""
         with self._mutex:
             waiting = tuple(self._waiting.get((engine, attempt_id), ()))
         for call in waiting:

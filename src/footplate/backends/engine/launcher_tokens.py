@@ -24,7 +24,7 @@ class LauncherBearer:
 
 
 class LauncherTokens:
-    """``key`` is for this use alone."""
+    """Issues and checks tokens of launchers. ``key`` must not be used for anything else."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -33,7 +33,9 @@ class LauncherTokens:
         return f"{bearer}/{self._mac(str(bearer))}"
 
     def check(self, token: str) -> LauncherBearer:
-        """Raises PermissionDenied: it isn't one of ours."""
+        """Returns the launcher that the token is for. Raises PermissionDenied for a token of
+        another origin.
+        """
         subject, _, mac = token.rpartition("/")
         if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
             raise PermissionDenied("this token is not one of this server's launcher tokens")

@@ -17,7 +17,10 @@ LOST = "the replica's supervisor was lost"
 def observe(
     attempt: Attempt, replica: Replica, job: EngineJob | None, trouble: str
 ) -> ReplicaObservation:
-    """``job`` is that of the replica's allocation, ``trouble`` what keeps the engine from it."""
+    """Returns a replica's observed state.
+
+    ``job`` is that of its allocation; ``trouble`` is what keeps the engine from running it.
+    """
     presence, reason = _see(replica, job, trouble)
     claim = replica.claim or {}
     return ReplicaObservation(
@@ -46,7 +49,7 @@ def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presenc
 
 
 def current_report(replica: Replica) -> LauncherReport | None:
-    """Returns the launcher's last word on the newest start of the replica; None if none came."""
+    """Returns the launcher's latest report on the replica's newest start; None if it made none."""
     report = replica.report
     return report if report is not None and report.restart == replica.restart else None
 

@@ -56,11 +56,12 @@ _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 class KubernetesEngine:
-    """Jobs in one namespace, with the rights of a kubeconfig file or of the Pod that this runs in.
+    """Runs jobs in one namespace, with the rights of a kubeconfig file or of this service's own
+    Pod.
 
-    ``kubeconfig`` None: the file of KUBECONFIG or ``~/.kube/config``, or the service account of
-    the Pod where there is one. Nothing that isn't labelled as Footplate's is read or changed, but
-    for nodes, of which only the state is read.
+    Without ``kubeconfig`` it uses the file of KUBECONFIG or ``~/.kube/config``, or the Pod's
+    service account. It reads and changes only objects labelled as Footplate's, and also reads the
+    state of nodes.
     """
 
     title = "Kubernetes"
@@ -91,7 +92,7 @@ class KubernetesEngine:
         return None
 
     def submit(self, request: JobRequest) -> str:
-        """Makes each object that isn't there, and so completes what an interrupted call left."""
+        """Creates the job's missing objects, and so completes an interrupted call."""
         with self._calls() as core:
             images = self._read_images(core, request)
             secret = self._make_secret(core, manifests.make_secret(request))
@@ -115,7 +116,7 @@ class KubernetesEngine:
             return name
 
     def _read_images(self, core: Any, request: JobRequest) -> dict[str, ImageConfig]:
-        """Returns what the registries say of the images of a job, each asked once."""
+        """Returns the registries' data of a job's images; asks once for each image."""
         names = {launcher.image for launcher in request.launchers if launcher.image}
         logins = find_logins(self._read_pull_secrets(core)) if names else {}
         try:
@@ -126,7 +127,7 @@ class KubernetesEngine:
             raise EngineUnavailable(str(error)) from error
 
     def _read_pull_secrets(self, core: Any) -> builtins.list[str]:
-        """Returns the template's, but for missing ones, of which the registry tells."""
+        """Returns the template's pull secrets; ignores missing ones, which the registry reports."""
         found = []
         for each in (self._settings.template.get("spec") or {}).get("imagePullSecrets") or ():
             try:
@@ -153,14 +154,16 @@ class KubernetesEngine:
             raise
 
     def cancel(self, job_id: str) -> None:
-        """Pods get SIGTERM, and their grace; the Secret goes on to say what the job was."""
+        """Deletes the job's Pods, which get SIGTERM and a grace period. The Secret stays, as a
+        record of the job.
+        """
         with self._calls() as core:
             core.delete_collection_namespaced_pod(
                 self._namespace, label_selector=f"{manifests.JOB}={job_id}", **_RAW
             )
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        """Objects of jobs that ended long ago are deleted on the way."""
+        """Returns the jobs; also deletes the objects of jobs that ended long ago."""
         with self._calls() as core:
             secrets = self._list(self._metadata.list_namespaced_secret, _MANAGED)
             pods = self._list(core.list_namespaced_pod, _MANAGED)
@@ -190,14 +193,16 @@ class KubernetesEngine:
         return see_job(secret, pods)
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns, too, those that Kubernetes doesn't know (any more); all if none can be read."""
+        """Returns the nodes that aren't ready or are unknown; all of them if none can be read."""
         wanted = [name for name in nodes.split(",") if name]
         with self._calls() as core:
             known = {each["metadata"]["name"]: each for each in self._nodes(core)}
         return tuple(name for name in wanted if not _is_ready(known.get(name)))
 
     def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
-        """Returns the nodes slow to start a Pod that Kubernetes knows to be away."""
+        """Returns the nodes that are slow to start a Pod and that Kubernetes reports as not
+        ready.
+        """
         silent = set()
         for name in find_slow_nodes(pods, datetime.now(UTC))[:MAX_ASKED_NODES]:
             try:
@@ -211,7 +216,7 @@ class KubernetesEngine:
         return frozenset(silent)
 
     def _nodes(self, core: Any) -> builtins.list[dict[str, Any]]:
-        """Returns the nodes; none where the namespace is all that may be read."""
+        """Returns the nodes; none if the account may read only its namespace."""
         try:
             return _items(core.list_node(**_RAW))
         except ApiException as error:
@@ -259,7 +264,7 @@ class KubernetesEngine:
 
     @contextmanager
     def _calls(self) -> Iterator[Any]:
-        """The client, untyped: it takes JSON objects where its types ask for its own models."""
+        """Yields the client, untyped: it takes JSON objects, although its types require models."""
         try:
             if self._core is None:
                 self._core, self._metadata = self._connect()
@@ -272,7 +277,7 @@ class KubernetesEngine:
             raise EngineUnavailable(f"the kubeconfig can't be used: {error}") from error
 
     def _connect(self) -> tuple[api.CoreV1Api, api.CoreV1Api]:
-        """Credentials that expire are renewed by the client as it goes."""
+        """Connects to the cluster. The client itself renews credentials that expire."""
         configuration = api.Configuration()
         if self._kubeconfig is None and (_ACCOUNT / "token").exists():
             config.load_incluster_config(configuration)
@@ -306,7 +311,7 @@ class KubernetesEngine:
                 return found
 
     def _delete(self, core: Any, name: str) -> None:
-        """Deletes it; its Pods go with it, by Kubernetes' own garbage collection."""
+        """Deletes the Secret; Kubernetes' garbage collection deletes its Pods."""
         try:
             core.delete_namespaced_secret(name, self._namespace, **_RAW)
         except ApiException as error:
@@ -315,7 +320,7 @@ class KubernetesEngine:
 
 
 def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yields the machine types that no node has the labels of."""
+    """Yields a sentence for each machine type whose labels no ready node has."""
     for machine, labels in settings.machines.items():
         if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
             wanted = ",".join(f"{key}={value}" for key, value in labels.items())
@@ -328,7 +333,7 @@ def _is_ready(node: dict[str, Any] | None) -> bool:
 
 
 def _is_old(secret: dict[str, Any], pods: Sequence[dict[str, Any]]) -> bool:
-    """Returns whether the job of the Secret, which has ended, did so longer ago than ``KEEP``."""
+    """Returns whether the Secret's job, which has ended, ended longer ago than ``KEEP``."""
     name = secret["metadata"]["name"]
     moments = [secret["metadata"]["creationTimestamp"]]
     for pod in pods:
@@ -350,7 +355,7 @@ def _items(response: Any) -> list[dict[str, Any]]:
 
 
 def _say(error: ApiException) -> str:
-    """Returns the API's own sentence."""
+    """Returns the message of the API's error."""
     try:
         return str(json.loads(error.body or "")["message"])
     except (ValueError, KeyError, TypeError):

@@ -25,11 +25,11 @@ LONGEST_S = 300.0
 
 
 class SlowRegistry(Exception):
-    """It has not answered yet: ask again; the message is for users."""
+    """The registry hasn't answered yet, and must be asked again. The message is for users."""
 
 
 class ImageLookups:
-    """One question at a time for each image."""
+    """Looks images up in registries, with one request at a time for each image."""
 
     def __init__(
         self,
@@ -44,7 +44,9 @@ class ImageLookups:
         """Lookups that are under way, each with the time of the question."""
 
     def find(self, name: str, logins: Mapping[str, Login]) -> ImageConfig:
-        """Waits only for a question that is new. Raises UnknownImage, SlowRegistry."""
+        """Returns an image's configuration; waits only for a new request. Raises UnknownImage,
+        SlowRegistry.
+        """
         self._forget_old()
         if name in self._pending:
             found, wait_s = self._pending[name][0], 0.0
@@ -56,7 +58,7 @@ class ImageLookups:
         return found.result()
 
     def _forget_old(self) -> None:
-        """Answers that nobody has fetched: a tag may have moved since."""
+        """Drops old answers that nobody has fetched: a tag may have moved since."""
         oldest_s = self._monotonic() - LONGEST_S
         self._pending = {
             name: (found, asked_s)

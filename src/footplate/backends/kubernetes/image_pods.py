@@ -35,7 +35,7 @@ def read_copy_program() -> str:
 
 
 def describe(image: ImageConfig) -> dict[str, Any]:
-    """Returns what the supervisor reads about the image."""
+    """Returns the facts about the image that the supervisor reads."""
     variables = dict(
         str(pair).partition("=")[::2] for pair in image.config.get("Env") or () if "=" in str(pair)
     )
@@ -49,7 +49,10 @@ def describe(image: ImageConfig) -> dict[str, Any]:
 
 
 def variables(image: ImageConfig) -> list[dict[str, Any]]:
-    """Kubernetes replaces ``$(NAME)`` in values, unless the dollar is doubled."""
+    """Returns the variables that describe the image.
+
+    Dollars are doubled, since Kubernetes replaces ``$(NAME)`` in values.
+    """
     text = json.dumps(describe(image)).replace("$", "$$")
     return [
         {"name": IMAGE, "value": text},
@@ -73,9 +76,10 @@ def volumes() -> list[dict[str, Any]]:
 def make_copier(
     container: Mapping[str, Any], image: str, python: str, program: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns the init container. ``container``: the template's, whose ways hold for it, too.
+    """Returns the init container that copies Python. It keeps fields of the template's
+    ``container``.
 
-    ``program``: the mount of the Secret.
+    ``program`` is the mount of the Secret.
     """
     kept = ("imagePullPolicy", "securityContext", "env", "envFrom", "resources")
     return {

@@ -49,12 +49,14 @@ _USUAL = "amd64"
 
 
 class UnknownImage(Exception):
-    """The registry doesn't say what the image runs; the message is for users."""
+    """The registry doesn't say which program the image runs. The message is for users."""
 
 
 @dataclass(frozen=True)
 class ImageConfig:
-    """``reference`` has the digest. ``architecture``: empty where the image has several."""
+    """An image's configuration. ``reference`` has the digest; ``architecture`` is empty if there
+    are several.
+    """
 
     reference: str
     architecture: str
@@ -63,7 +65,7 @@ class ImageConfig:
 
 
 def find_logins(files: Iterable[str]) -> dict[str, Login]:
-    """Returns user and password by registry, from the texts of ``.dockerconfigjson``."""
+    """Returns user and password by registry, from the texts of ``.dockerconfigjson`` files."""
     found: dict[str, Login] = {}
     for text in files:
         try:
@@ -76,7 +78,7 @@ def find_logins(files: Iterable[str]) -> dict[str, Login]:
 
 
 def _login_of(entry: Mapping[str, str]) -> Login:
-    """Raises ValueError, KeyError."""
+    """Returns user and password of an entry. Raises ValueError, KeyError."""
     if "auth" in entry:
         user, _, password = base64.b64decode(entry["auth"], validate=True).decode().partition(":")
         return user, password
@@ -84,7 +86,7 @@ def _login_of(entry: Mapping[str, str]) -> Login:
 
 
 def read_image(name: str, logins: Mapping[str, Login]) -> ImageConfig:
-    """Raises UnknownImage."""
+    """Returns an image's configuration from its registry. Raises UnknownImage."""
     try:
         image = parse_reference(name)
     except MalformedReference as error:
@@ -114,7 +116,10 @@ class _Registry:
         self._host = f"https://{host}"
 
     def read(self) -> ImageConfig:
-        """Raises UnknownImage, httpx.HTTPError, ValueError, KeyError, TypeError."""
+        """Returns the image's configuration.
+
+        Raises UnknownImage, httpx.HTTPError, ValueError, KeyError, TypeError.
+        """
         image = self._image
         self._find_scheme()
         content = self._get(f"manifests/{image.version}", image.digest or "")
@@ -133,7 +138,7 @@ class _Registry:
         return self._get(f"manifests/{_checked(digest)}", digest)
 
     def _find_scheme(self) -> None:
-        """A registry of this machine may speak plain http. Raises httpx.HTTPError."""
+        """Chooses https or, for a registry on this machine, also http. Raises httpx.HTTPError."""
         if not self._image.on_loopback:
             return
         try:
@@ -142,7 +147,9 @@ class _Registry:
             self._host = self._host.replace("https://", "http://", 1)
 
     def _get(self, path: str, digest: str) -> bytes:
-        """``digest``: empty where a tag is asked for. Raises UnknownImage, httpx.HTTPError."""
+        """Returns a file of the repository. ``digest`` is empty for a tag. Raises UnknownImage,
+        httpx.HTTPError.
+        """
         url = f"{self._host}/v2/{self._image.repository}/{path}"
         answer, content = self._ask(url, headers=self._headers)
         if answer.status_code == httpx.codes.UNAUTHORIZED:
@@ -161,7 +168,7 @@ class _Registry:
         return {"Accept": ", ".join((*_LISTS, *_MANIFESTS, "*/*")), **self._authorization}
 
     def _ask(self, url: str, **given: Any) -> tuple[httpx.Response, bytes]:
-        """Reads the body, if it is of a sensible size. Raises UnknownImage, httpx.HTTPError."""
+        """Returns a response and its body of limited size. Raises UnknownImage, httpx.HTTPError."""
         end_s = time.monotonic() + LONGEST_S
         with self._client.stream("GET", url, **given) as answer:
             content = b""
@@ -178,7 +185,9 @@ class _Registry:
         return answer, content
 
     def _authorize(self, challenge: str) -> None:
-        """Raises UnknownImage, httpx.HTTPError, ValueError, KeyError."""
+        """Answers a registry's challenge with a login. Raises UnknownImage, httpx.HTTPError,
+        ValueError, KeyError.
+        """
         scheme, _, rest = challenge.partition(" ")
         login = None if self._login is None else httpx.BasicAuth(*self._login)
         if scheme.lower() == "basic" and self._login is not None:
@@ -203,7 +212,7 @@ class _Registry:
 
 
 def _choose(entries: Iterable[Content]) -> str:
-    """Returns a list's image for Linux on the usual processors, else the first for Linux."""
+    """Returns a list's image for Linux on the usual processors, or else its first one for Linux."""
     linux = [each for each in entries if (each.get("platform") or {}).get("os") == "linux"]
     usual = [each for each in linux if each["platform"].get("architecture") == _USUAL]
     if not linux:
@@ -212,7 +221,7 @@ def _choose(entries: Iterable[Content]) -> str:
 
 
 def _checked(digest: str) -> str:
-    """Raises ValueError: it would be another path."""
+    """Returns the digest. Raises ValueError for other text, which could be another path."""
     if not _SHA256.fullmatch(digest):
         raise ValueError(f"{digest[:100]!r} is no digest")
     return digest

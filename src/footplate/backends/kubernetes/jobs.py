@@ -22,9 +22,9 @@ def see_jobs(
     pods: Iterable[dict[str, Any]],
     silent: frozenset[str] = frozenset(),
 ) -> tuple[EngineJob, ...]:
-    """Returns the jobs whose Pods were all made once: of others nothing is known.
+    """Returns the jobs whose Pods were all created at some time; other jobs can't be judged.
 
-    ``silent``: nodes that don't answer Kubernetes.
+    ``silent`` are nodes that don't answer Kubernetes.
     """
     by_job: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for pod in pods:
@@ -77,7 +77,7 @@ def _phase(views: list[PodView]) -> JobPhase:
 
 
 def _reason(views: list[PodView], phase: JobPhase) -> str:
-    """Returns why the job ended, or what its Pods wait for: by the first Pod that says it."""
+    """Returns why the job ended, or what its Pods wait for, from the first Pod with a reason."""
     if phase is JobPhase.ENDED:
         return next((view.reason for view in views if view.reason), "")
     waiting = [view for view in views if view.state is PodState.WAITING]

@@ -36,7 +36,7 @@ GRACE_S = 90
 
 @dataclass(frozen=True)
 class PodSettings:
-    """The settings of a region for its Pods."""
+    """The settings of a region's Pods."""
 
     image: str = ""
     """Has a Python of 3.8 or later; empty: the template names it."""
@@ -55,18 +55,18 @@ class PodSettings:
 
     @property
     def container(self) -> Mapping[str, Any]:
-        """The container of the template from which the replica's is made."""
+        """Returns the template's container, from which the replica's is made."""
         found: Mapping[str, Any] = ((self.template.get("spec") or {}).get("containers") or [{}])[0]
         return found
 
     @property
     def own_image(self) -> str:
-        """The one with a Python; empty: there is none."""
+        """Returns the image that has a Python; '' if there is none."""
         return self.image or str(self.container.get("image") or "")
 
 
 def object_name(job: str) -> str:
-    """Returns the name of a job's Secret, with which its Pods' names begin: a DNS-1123 label."""
+    """Returns the name of a job's Secret, a DNS-1123 label; the names of its Pods begin with it."""
     return f"footplate-{hashlib.sha256(job.encode()).hexdigest()[:20]}"
 
 
@@ -75,9 +75,10 @@ def pod_name(secret: str, rank: int) -> str:
 
 
 def make_secret(request: JobRequest) -> dict[str, Any]:
-    """Makes the Secret with the program of all Pods of a job: it has their launchers' tokens in it.
+    """Returns the Secret with the program of all Pods of a job, which contains their launchers'
+    tokens.
 
-    It stands for the job: the Pods belong to it, and it says how many there are to be.
+    The Secret stands for the job: it owns the Pods, and says how many there are.
     """
     name = object_name(request.name)
     annotations = {JOB: request.name, RANKS: str(len(request.launchers))}
@@ -103,11 +104,10 @@ def make_pod(
     launcher: LauncherRequest,
     image: ImageConfig | None = None,
 ) -> dict[str, Any]:
-    """Returns the Pod of one rank; ``secret`` is that of its job, as the API has it.
+    """Returns the Pod of one rank; ``secret`` is its job's, in the API's form.
 
-    ``image``: the user's, in which the replica runs; None: in the region's.
-
-    What the template has stays, but for the name, the restart policy and the command.
+    ``image`` is the user's, in which the replica runs; None for the region's. The template's fields
+    stay, but for the name, the restart policy and the command.
     """
     owner = secret["metadata"]
     pod = deepcopy(dict(settings.template))
@@ -142,7 +142,7 @@ def _make_spec(
     launcher: LauncherRequest,
     image: ImageConfig | None,
 ) -> dict[str, Any]:
-    """``given``: the template's. ``name``: that of the Secret."""
+    """Returns a Pod's spec. ``given`` is the template's; ``name`` is that of the Secret."""
     containers = given.get("containers") or [{}]
     mode = _FILE_MODE if image is None else image_pods.FILE_MODE
     spec = {
@@ -166,7 +166,7 @@ def _make_spec(
 def _put_in_image(
     spec: dict[str, Any], settings: PodSettings, launcher: LauncherRequest, image: ImageConfig
 ) -> None:
-    """Makes the image the replica's container, with a Python from another image."""
+    """Makes the user's image the replica's container, with a Python from another image."""
     ours, *others = spec["containers"]
     ours = {
         **ours,
@@ -186,10 +186,10 @@ def _put_in_image(
 
 
 def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Labels and annotations by which Kueue admits all Pods of a job or none.
+    """Returns labels and annotations by which Kueue admits all Pods of a job or none.
 
-    Kueue itself adds its scheduling gate. A Pod that has ended gets no successor in its group: the
-    job's quota is free once all have ended.
+    Kueue itself adds its scheduling gate. An ended Pod isn't replaced in its group, and the job's
+    quota is free once all have ended.
     """
     if not name:
         return {}, {}
@@ -237,7 +237,7 @@ def _variables(job: str, rank: int) -> list[dict[str, Any]]:
 def _resources(
     given: Mapping[str, Any], settings: PodSettings, launcher: LauncherRequest
 ) -> dict[str, Any]:
-    """Limits are requests: a Pod that uses what it reserved is never evicted for it."""
+    """Returns a container's resources. Limits equal requests, so no use evicts a Pod."""
     own: dict[str, str] = {}
     if settings.reserve:
         if launcher.vcpus:
@@ -257,7 +257,7 @@ def _resources(
 
 
 def _volumes(secret: str, mode: int) -> list[dict[str, Any]]:
-    """Returns the program, and shared memory: 64 MB are too little for loaders."""
+    """Returns the volumes: the program, and shared memory, since loaders need over 64 MB."""
     return [
         {"name": "footplate-program", "secret": {"secretName": secret, "defaultMode": mode}},
         {"name": "footplate-shm", "emptyDir": {"medium": "Memory"}},

@@ -45,7 +45,7 @@ class PodView:
 
 
 def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodView:
-    """``pod`` is the JSON object of the API, ``silent`` are nodes that don't answer."""
+    """Returns a Pod's state. ``pod`` is the API's JSON; ``silent`` nodes don't answer."""
     status = pod.get("status") or {}
     node = (pod.get("spec") or {}).get("nodeName") or ""
     phase = status.get("phase")
@@ -66,7 +66,7 @@ def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodVie
 
 
 def find_slow_nodes(pods: Iterable[dict[str, Any]], now: datetime) -> list[str]:
-    """Returns nodes that have had a Pod for ``SLOW`` without starting it: they may be dead."""
+    """Returns the nodes that haven't started a Pod within ``SLOW``, and so may be dead."""
     found = set()
     for pod in pods:
         status = pod.get("status") or {}
@@ -127,12 +127,12 @@ def _end_reason(status: dict[str, Any]) -> str:
 
 
 def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the containers in the order of their start: the template may have init ones."""
+    """Returns the states of the containers in the order of their start, init containers first."""
     kinds = ("initContainerStatuses", "containerStatuses")
     return [container for kind in kinds for container in status.get(kind) or ()]
 
 
 def _shorten(text: str) -> str:
-    """Puts the message into one line: some have several lines, and name each node."""
+    """Returns the message shortened to one line: some have several lines, and name each node."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_CHARACTERS else line[: MOST_CHARACTERS - 1] + "…"

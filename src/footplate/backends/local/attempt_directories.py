@@ -32,9 +32,9 @@ KEPT_S = 3600
 
 
 class DeletionQueue:
-    """Renames a directory at once, and deletes it on a background thread.
+    """Deletes directories: renames each at once, and deletes it on a background thread.
 
-    What it holds is tried again when the next thing is thrown in, and by the next server.
+    A failed deletion is retried at the next ``enqueue``, and by the next server.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,7 +44,7 @@ class DeletionQueue:
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Begins to remove, also what an earlier server left."""
+        """Starts deleting, also what an earlier server left."""
         if self._thread is None:
             self._path.mkdir(mode=0o700, exist_ok=True)
             self._thread = threading.Thread(target=self._work, name="deletion", daemon=True)
@@ -52,9 +52,7 @@ class DeletionQueue:
             self._wake.set()
 
     def enqueue(self, directory: Path) -> None:
-        """Raises:
-        OSError: it can't be moved.
-        """
+        """Moves a directory into the queue."""
         self._path.mkdir(mode=0o700, exist_ok=True)
         for number in count():
             try:
@@ -91,7 +89,7 @@ _HOME_NAME = re.compile(rf"{NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
 
 
 class AttemptDirectories:
-    """``write_ticket`` returns the content of a replica's ticket."""
+    """The directories of attempts. ``write_ticket`` returns the content of a replica's ticket."""
 
     def __init__(self, root: Path, write_ticket: Callable[[Ticket], str]) -> None:
         self._root = root
@@ -103,7 +101,7 @@ class AttemptDirectories:
         """Where supervisors keep files of ended programs, for ``KEPT_S``."""
 
     def open(self) -> None:
-        """Throws away what an earlier server left half-made or half-removed."""
+        """Deletes what an earlier server left half-created or half-removed."""
         self._make_root()
         for path in self._root.glob(f"{_MAKING}*"):
             self._deletion_queue.enqueue(path)
@@ -119,7 +117,7 @@ class AttemptDirectories:
         return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
 
     def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
-        """Returns the HOMEs of one attempt, the newest of each replica; none if it is unknown."""
+        """Returns an attempt's HOMEs, the newest of each replica; none for an unknown attempt."""
         if not NAME.fullmatch(attempt_id):
             return ()
         newest: dict[str, Home] = {}
@@ -141,10 +139,10 @@ class AttemptDirectories:
     def renew(self, attempt_id: AttemptId, ticket: Ticket) -> None:
         """Creates a HOME for a replica's next start, then deletes its previous one.
 
-        That may be missing: somebody has removed it, or the machine has lost its power.
+        The previous one may be missing, after a removal or a power failure.
 
         Raises:
-            Unavailable: not now; nothing was made.
+            Unavailable: the HOME can't be created now; nothing was created.
         """
         old = self.find(attempt_id, ticket.replica)
         path = self._root / attempt_id / _home_name(ticket)
@@ -165,11 +163,11 @@ class AttemptDirectories:
                 self._deletion_queue.enqueue(old.path)
 
     def make(self, request: AttemptStart) -> None:
-        """Makes the HOMEs of a gang, if they aren't there yet.
+        """Creates the HOMEs of a gang if they don't exist.
 
         Raises:
-            Unavailable: not now; nothing was made.
-            FailedPrecondition: they can't ever be made.
+            Unavailable: the HOMEs can't be created now; nothing was created.
+            FailedPrecondition: the HOMEs can never be created.
         """
         check_gang(request)
         if self.of(request.attempt_id):
@@ -194,12 +192,12 @@ class AttemptDirectories:
             raise Unavailable(message) from error
 
     def _make_root(self) -> None:
-        """Makes the root at any time, since the directory may have been deleted."""
+        """Creates the root, which may be deleted at any time."""
         self._root.mkdir(parents=True, exist_ok=True)
         self._root.chmod(0o700)
 
     def _begin(self) -> None:
-        """Makes the directory for new attempts, or empties it. It stays: making one costs time."""
+        """Creates the directory for new attempts, or empties it; reusing it saves time."""
         with suppress(FileExistsError):
             self._making.mkdir(mode=0o700)
         with os.scandir(self._making) as left:
@@ -220,12 +218,12 @@ class AttemptDirectories:
             return  # the next start or the next server does
 
     def discard_expired(self, now_s: float) -> float | None:
-        """Deletes what was kept for long enough; returns the seconds until the next is due."""
+        """Deletes kept files that have expired; returns the seconds until the next one expires."""
         due_s = [KEPT_S - (now_s - changed_s) for changed_s in self._expire(now_s)]
         return min(due_s, default=None)
 
     def _expire(self, now_s: float) -> Iterator[float]:
-        """Deletes kept files whose time is over; yields when each of the others was kept."""
+        """Deletes kept files that have expired; yields the times at which the others were kept."""
         try:
             with os.scandir(self.kept) as entries:
                 found = [(entry.name, entry.stat().st_mtime) for entry in entries]
@@ -238,9 +236,7 @@ class AttemptDirectories:
                 self._deletion_queue.enqueue(self.kept / name)
 
     def discard(self, attempt_id: AttemptId) -> None:
-        """Raises:
-        OSError: its directory can't be moved away.
-        """
+        """Moves the attempt's directory away to delete it."""
         self._deletion_queue.enqueue(self._root / attempt_id)
 
 
@@ -258,7 +254,7 @@ def _folders(path: Path) -> list[str]:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Writes a file that is whole also after a power cut, if its directory is there."""
+    """Writes a file and flushes it, so that a power failure can't lose a part of it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

@@ -35,22 +35,24 @@ _RETRY_S = 60.0
 
 
 class LocalBackend:
-    """Runs the replicas of one ``root`` directory, for whom one process at a time is responsible.
+    """Runs the replicas of one ``root`` directory, for which one process at a time is responsible.
 
-    Another one, that was and doesn't know yet that it isn't any more, does no harm.
-    ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
-    where the server says its address, the shared caches and buckets, the containment mode of the
-    isolation (``auto``: the strongest one), what ``promised`` says that this machine has of it
-    (None: each supervisor finds that by itself), whom programs run as (``program_users``: first and
-    last id of a range, or id, group and name of one user; ``allow_root``: projects whose programs
-    may be root, ``*`` for all), the installer, what reads stacks, where to look for more
-    interpreters, and ``private`` directories, of which programs see what is theirs at most,
-    ``tmp_paths`` below /tmp, which programs see beside a /tmp of their own, the ``job_dir_roots``,
-    below which no link leads to a job's directory, and the ``reserve`` that the last words of
-    replicas may take on a full disk. With a ``fork_server`` of the same archive supervisors are
-    forked, as long as there is one. ``service`` is the id by which containers are known to be this
-    service's. Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an
-    earlier process left is taken on: requests it had no time for are fulfilled, the lost swept up.
+    A former process that doesn't know of its successor yet does no harm. ``python`` runs the
+    supervisors' ``archive``. With a ``fork_server`` of the same archive supervisors are forked, as
+    long as it runs. ``service`` is the id that marks containers as this service's. ``private`` are
+    directories of which programs see only their own part; ``tmp_paths`` are paths below /tmp that
+    programs see beside a /tmp of their own. Links below ``job_dir_roots`` are never followed to a
+    job's directory. ``reserve`` is the file whose space replicas' last reports may take on a full
+    disk. The other values go into the tickets: the file with the server's address, the shared
+    caches and buckets, the isolation's containment mode (``auto``: the strongest), what
+    ``promised`` says this machine supports of it (None: each supervisor finds out by itself), the
+    users that programs run as (``program_users``: first and last id of a range, or id, group and
+    name of one user; ``allow_root``: projects whose programs may be root, ``*`` for all), the
+    installer, the program that reads stacks, and where to look for more interpreters.
+
+    Nothing happens before the first ``start``, ``stop`` or ``watch``. Then the backend also takes
+    over what an earlier process left: it fulfils open requests and cleans up after lost
+    supervisors.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class LocalBackend:
         return json.dumps(made.encode())
 
     def start(self, request: AttemptStart) -> None:
-        """Makes all HOMEs of the gang, then spawns its supervisors; see the port."""
+        """Creates all HOMEs of the gang, then spawns its supervisors; see the port."""
         with self._mutex:
             self._open()
             try:
@@ -134,7 +136,7 @@ class LocalBackend:
                 self._watcher.wake()
 
     def _make_homes(self, request: AttemptStart) -> None:
-        """Makes HOMEs of a new gang, or of replicas that are gone and older than their tickets."""
+        """Creates HOMEs of a new gang, or of gone replicas that are older than their tickets."""
         seen = self._see(request.attempt_id)
         late = [t for t in request.tickets if seen and _is_later(t, seen.get(t.replica))]
         if not seen or late:
@@ -204,12 +206,14 @@ class LocalBackend:
             self._watcher.close()
 
     def seconds_to_due(self) -> float | None:
-        """Returns in how many seconds a replica is due for another look; None if none is."""
+        """Returns the seconds until a replica's next check is due; None if none is."""
         with self._mutex:
             return self._controller.seconds_to_due()
 
     def _seconds_to_work(self) -> float | None:
-        """Deletes kept files that are due; returns as ``seconds_to_due``, with the next of them."""
+        """Deletes expired kept files; returns the seconds until the next check or expiry; None if
+        there is none.
+        """
         try:
             expires_s = self._attempts.discard_expired(time.time())
         except OSError:
@@ -254,9 +258,9 @@ class LocalBackend:
 
 
 def _is_later(ticket: Ticket, seen: ReplicaObservation | None) -> bool:
-    """Returns whether the ticket is for a start after the one seen, and may start now.
+    """Returns whether the ticket is for a start after the observed one, and may start now.
 
-    ``seen`` None: its HOME was removed from among the others.
+    ``seen`` is None if the replica's HOME was removed.
     """
     if seen is None:
         return True

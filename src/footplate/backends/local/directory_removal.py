@@ -27,10 +27,9 @@ _SHALLOW = 8
 
 
 def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
-    """Removes everything in ``folder``, until ``stopped``.
+    """Removes everything in ``folder`` until ``stopped``; returns the names that it had to leave.
 
-    Returns:
-        What can't be removed: it belongs to somebody else, or something is mounted there.
+    Those belong to another user, or something is mounted there.
     """
     top = os.open(folder, _DIRECTORY)
     numbers = count()
@@ -63,7 +62,7 @@ def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) 
 
 
 def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
-    """Removes the files of the directory ``name``; moves its directories beside it."""
+    """Removes the files of the directory ``name``; moves its subdirectories beside it."""
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
         for child, is_directory in _entries(directory).items():
@@ -86,10 +85,9 @@ def _remove_empty(directory: int, name: str) -> bool:
 
 
 def _remove_shallow(directory: int, name: str, depth: int) -> bool:
-    """Removes the directory ``name`` with what is in it; returns whether it is gone now.
+    """Removes the directory ``name`` with its content; returns whether it is gone now.
 
-    It isn't if anything hinders it, or there are more than ``depth`` levels below it: much may be
-    gone.
+    It stays, perhaps with less content, if an error occurs or it has more than ``depth`` levels.
     """
     try:
         inner = os.open(name, _DIRECTORY, dir_fd=directory)
@@ -127,13 +125,13 @@ def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> No
 
 
 def _entries(directory: int) -> dict[str, bool]:
-    """Returns for each name whether it is a directory."""
+    """Returns the directory's entries, and for each name whether it is a directory."""
     with os.scandir(directory) as entries:
         return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
 
 
 def _open_up(directory: int, name: str) -> None:
-    """Gives its owner every right on the directory ``name``."""
+    """Gives the owner every right on the directory ``name``."""
     if sys.platform == "linux":  # chmod follows links there
         descriptor = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=directory)
         try:

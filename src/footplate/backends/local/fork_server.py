@@ -36,21 +36,24 @@ FLAGS = ("-I", "-S")
 
 
 class ForkUncertain(OSError):
-    """It is unknown whether the fork succeeded. The lock of the supervisor shows it."""
+    """The fork may or may not have succeeded; the supervisor's lock shows it."""
 
 
 def make_fork_server(python: Path, archive: Path) -> ForkServer | None:
-    """Makes a fork server; None if this system cannot identify forked supervisors."""
+    """Returns a new fork server; None if this system can't identify forked supervisors."""
     return ForkServer(python, archive) if sys.platform == "linux" else None
 
 
 class ForkServer:
-    """The parent of supervisors, which it forks on request. One thread at a time may use this."""
+    """The parent of supervisors, which forks them on request. For one thread at a time."""
 
     def __init__(
         self, python: Path, archive: Path, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        """``archive`` is that of the supervisors, ``python`` the interpreter that runs it."""
+        """Creates a fork server that isn't started yet.
+
+        ``archive`` is that of the supervisors, ``python`` the interpreter that runs it.
+        """
         self._command = (str(python.absolute()), *FLAGS, str(archive.absolute()))
         self._monotonic = monotonic
         self._process: subprocess.Popen[bytes] | None = None
@@ -59,13 +62,13 @@ class ForkServer:
         self._rest_until = 0.0
 
     def fork(self, home: Path, lock: int, output: int) -> int | None:
-        """Forks a supervisor of ``home``, which holds ``lock`` and writes to ``output``.
+        """Forks a supervisor of ``home``, which holds ``lock`` and writes to ``output``; returns
+        its pid.
 
-        Returns:
-            Its pid. None: there is surely none; one must be spawned.
+        Returns None if no supervisor was forked, so that the caller must spawn one.
 
         Raises:
-            ForkUncertain: there may be one.
+            ForkUncertain: a supervisor may have been forked.
         """
         channel = self._channel or self._begin()
         if channel is None or not self._is_ready(channel):
@@ -135,14 +138,14 @@ class ForkServer:
         return self._ready
 
     def _receive(self, channel: socket.socket) -> bytes:
-        """Returns what it says; b'' if it says nothing, or is no more."""
+        """Returns the fork server's next message; b'' if there is none or the server has ended."""
         try:
             return channel.recv(_MOST_BYTES)
         except OSError:  # the same as its end
             return b""
 
     def _end(self, reason: str) -> None:
-        """Ends the fork server: from now on it surely forks nothing."""
+        """Ends the fork server, which then can't fork anything any more."""
         self.close()
         self._rest(reason)
 

@@ -26,9 +26,9 @@ _MOST_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Launcher:
-    """Spawns commands of the supervisor's ``archive`` with the interpreter ``python``.
+    """Starts commands of the supervisor's ``archive`` with the interpreter ``python``.
 
-    A supervisor comes from the ``fork_server`` if there is one that can.
+    Uses the ``fork_server`` for supervisors if it can.
     """
 
     python: Path
@@ -36,7 +36,7 @@ class Launcher:
     fork_server: ForkServer | None = None
 
     def check(self) -> None:
-        """Raises Unavailable: nothing can be started now; the message says what is missing."""
+        """Raises Unavailable if nothing can be started now; the message says what is missing."""
         if not os.access(self.python, os.X_OK):
             raise Unavailable(
                 f"the server can't run {self.python}, the Python interpreter for supervisors; "
@@ -48,10 +48,11 @@ class Launcher:
             )
 
     def run(self, home: Home, spawn_lock: int) -> int:
-        """Spawns the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
+        """Starts the supervisor, which holds ``spawn_lock`` until it ends; returns its pid.
 
         Raises:
-            OSError: it can't be spawned now; or, ForkUncertain, perhaps it was.
+            OSError: the supervisor can't be started now; as ForkUncertain, it may have been
+                started.
         """
         output = _open_log(home)
         try:
@@ -63,10 +64,10 @@ class Launcher:
             os.close(output)
 
     def sweep(self, home: Home) -> int:
-        """Spawns what clears up after a dead supervisor; returns its pid.
+        """Starts the program that cleans up after a dead supervisor; returns its pid.
 
         Raises:
-            OSError: it can't be spawned now.
+            OSError: the program can't be started now.
         """
         output = _open_log(home)
         try:
@@ -75,7 +76,7 @@ class Launcher:
             os.close(output)
 
     def close(self) -> None:
-        """Supervisors keep running."""
+        """Closes the fork server; supervisors keep running."""
         if self.fork_server is not None:
             self.fork_server.close()
 
@@ -95,8 +96,8 @@ class Launcher:
     def is_supervisor(self, pid: int, home: Home) -> bool:
         """Returns whether the process is the supervisor of ``home``, by its command line.
 
-        A pid that a program wrote, or that was used again, must not be signalled. Where there
-        is no /proc any other process than this one is believed.
+        A pid that a program wrote, or that was reused, must not be signalled. Without /proc, any
+        process but this one is accepted.
         """
         if pid == os.getpid():
             return False
@@ -109,10 +110,9 @@ class Launcher:
         return arguments.split(b"\0")[-2:] == [b"run", os.fsencode(home.path)]
 
     def terminate(self, home: Home) -> bool:
-        """Signals the live supervisor of ``home``, and no other process.
+        """Sends SIGTERM to the live supervisor of ``home`` alone; returns whether it did.
 
-        Returns:
-            Whether it was told; if not, it may have died, or not have written its pid yet.
+        If it didn't, the supervisor has ended, or hasn't written its pid yet.
         """
         pid = home.pid()
         if pid is None:
@@ -125,7 +125,10 @@ class Launcher:
 
 
 def _open_log(home: Home) -> int:
-    """Opens the log; neither a full disk nor a program's file there may keep a sweep from work."""
+    """Opens the log; /dev/null if it can't be opened.
+
+    Neither a full disk nor a program's file there may prevent the cleanup.
+    """
     try:
         return untrusted_files.append_to(home.log)
     except OSError:  # as said above
@@ -133,9 +136,10 @@ def _open_log(home: Home) -> int:
 
 
 def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
-    """``is_right`` is asked about the very process that gets the signal, where Linux can tell.
+    """Sends SIGTERM to the process if ``is_right`` returns true; returns whether it did.
 
-    With SIGCONT behind it: a supervisor that somebody has stopped wouldn't ever hear of it.
+    On Linux, the checked process is surely the one that gets the signal. SIGCONT follows, since a
+    stopped supervisor wouldn't handle SIGTERM.
     """
     descriptor = _open_process(pid)
     try:
@@ -156,7 +160,7 @@ def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
 
 
 def _open_process(pid: int) -> int | None:
-    """Returns a descriptor; None if the process is gone, or the system has none for processes."""
+    """Returns a descriptor of the process; None if it is gone, or can't have one."""
     if sys.platform != "linux":
         return None
     else:  # noqa: RET505  mypy reads one branch for each platform

@@ -21,25 +21,25 @@ POLL_INTERVAL_S = 1.0
 
 
 class ProcessWatcher(Protocol):
-    """``wait`` is for one thread, all else for any."""
+    """Watches processes for their end. Only one thread may call ``wait``; any may call the rest."""
 
     def watch(self, pid: int) -> Watched | None:
-        """Begins to watch the process; returns None if there is none any more."""
+        """Starts watching the process; returns None if it doesn't exist any more."""
         ...
 
     def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
-        """Returns processes that have died, each once and reaped if it was our child; or none."""
+        """Waits for processes to end; returns each once (or none), reaped if it is a child."""
         ...
 
     def wake(self) -> None:
-        """Lets ``wait`` return at once."""
+        """Makes ``wait`` return at once."""
         ...
 
     def close(self) -> None: ...
 
 
 def make_process_watcher() -> ProcessWatcher:
-    """Returns the best that this machine has."""
+    """Returns the best watcher for this machine."""
     if sys.platform == "darwin":
         return KqueueWatcher()
     elif sys.platform == "linux":  # noqa: RET505  mypy reads one branch for each platform
@@ -128,7 +128,7 @@ if sys.platform == "linux":
                 threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
 
     def _see_off(descriptors: tuple[int, ...]) -> None:
-        """Reaps those that are children of this process, which may go on without watching them."""
+        """Reaps children of this process after their end, when they aren't watched any more."""
         poll = select.poll()
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
@@ -184,7 +184,7 @@ if sys.platform == "darwin":
 
 
 class PollingWatcher:
-    """Looks at each process once a second."""
+    """Checks each process once a second."""
 
     def __init__(self, period_s: float = POLL_INTERVAL_S) -> None:
         self._period_s = period_s

@@ -57,18 +57,18 @@ class ReplicaState:
     seen: ReplicaObservation | None = None
 
     def postpone(self, now_s: float, longest_s: float) -> None:
-        """Delays the next look, each time twice as long."""
+        """Delays the next check, each time by twice as long."""
         self.due_s = now_s + self.delay_s
         self.delay_s = min(self.delay_s * 2, longest_s)
 
     def settle(self) -> None:
-        """Ends the looks that are due: none is needed before something happens."""
+        """Cancels the next check: none is needed before something happens."""
         self.due_s = None
         self.delay_s = FIRST_DELAY_S
         self.trouble = ""
 
     def standing(self) -> SupervisorStatus:
-        """Reads the status from HOME, corrected: a live supervisor is neither lost nor gone."""
+        """Returns the status from HOME, corrected: a live supervisor is neither lost nor gone."""
         if self.sweeping:
             return SupervisorStatus.LOST
         standing = self.home.standing()
@@ -100,10 +100,10 @@ RECHECK_S = 2.0
 
 
 class ReplicaController:
-    """Brings replicas to their wanted state. Not thread-safe: its owner serialises the calls.
+    """Brings replicas to their wanted state. Not thread-safe: the owner must serialise the calls.
 
-    ``reconcile`` may be called at any time, any number of times: what it does follows from how the
-    HOME stands. What it can't bring about now, it notes down to try again when due.
+    ``reconcile`` may be called at any time and repeatedly, since it acts on the state of the HOME.
+    It schedules a retry of what isn't possible now.
     """
 
     def __init__(
@@ -131,9 +131,9 @@ class ReplicaController:
     def observations(
         self, homes: Iterable[Home], of: AttemptId | None = None
     ) -> tuple[ReplicaObservation, ...]:
-        """Returns what is seen of ``homes``, and of supervisors whose directory is gone.
+        """Returns observations of ``homes``, and of supervisors whose directory is gone.
 
-        ``of``: of these those of one attempt only, to which ``homes`` belong.
+        With ``of``, only supervisors of that attempt are included, and ``homes`` must belong to it.
         """
         states = {home: self._states.get(home) or ReplicaState(home) for home in homes}
         for replica_state in self._watched.values():
@@ -142,7 +142,7 @@ class ReplicaController:
         return tuple(replica_state.observation() for replica_state in states.values())
 
     def reconcile_dead(self, dead: Iterable[Watched]) -> None:
-        """Takes note that these processes have died."""
+        """Reconciles the replicas of processes that have died."""
         for watched in dead:
             replica_state = self._watched.pop(watched, None)
             if replica_state is None:
@@ -171,7 +171,7 @@ class ReplicaController:
                 self._update(replica_state)
 
     def seconds_to_due(self) -> float | None:
-        """Returns the seconds to the next look; None if none is due before something happens."""
+        """Returns the seconds until the next check; None if nothing is due by itself."""
         due = [
             replica_state.due_s
             for replica_state in self._states.values()
@@ -180,7 +180,7 @@ class ReplicaController:
         return max(0.0, min(due) - self._monotonic()) if due else None
 
     def take_changed(self) -> tuple[AttemptId, ...]:
-        """Returns the attempts with an observation that has changed since this was asked last."""
+        """Returns the attempts with an observation that has changed since the last call."""
         changed = tuple(self._changed)
         self._changed.clear()
         return changed
@@ -219,7 +219,9 @@ class ReplicaController:
                 assert_never(standing)
 
     def _mark_stop(self, replica_state: ReplicaState, standing: SupervisorStatus) -> None:
-        """Writes the mark first, but a full disk must not prevent the signal."""
+        """Marks the supervisor to stop. The mark comes before the signal, but a full disk must not
+        prevent the signal.
+        """
         if not replica_state.stop_wanted or standing in (
             SupervisorStatus.LOST,
             SupervisorStatus.GONE,
@@ -233,7 +235,7 @@ class ReplicaController:
             raise
 
     def _start(self, replica_state: ReplicaState) -> None:
-        """Spawns a supervisor under the lock that it inherits: there is one, or none."""
+        """Spawns a supervisor, which inherits the spawn lock: there is never a second one."""
         if replica_state.due_s is not None and not replica_state.home.to_stop:
             return
         spawn_lock = untrusted_files.take_lock(replica_state.home.spawn)
@@ -260,7 +262,7 @@ class ReplicaController:
         replica_state.postpone(self._monotonic(), LONGEST_START_S)
 
     def _check_live(self, replica_state: ReplicaState) -> None:
-        """Watches the live supervisor; sends one SIGTERM if it must stop."""
+        """Watches the live supervisor; sends it one SIGTERM if it must stop."""
         replica_state.trouble = ""
         to_stop = replica_state.stop_wanted or replica_state.home.to_stop
         if to_stop and not replica_state.signalled:
@@ -288,16 +290,14 @@ class ReplicaController:
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
 
     def _find_supervisor(self, replica_state: ReplicaState) -> bool:
-        """Watches the recorded pid if that is the supervisor; returns whether one is watched."""
+        """Watches the recorded pid if it is the supervisor's; returns whether one is watched."""
         pid = replica_state.home.pid() if replica_state.watched is None else None
         if pid is not None and self._launcher.is_supervisor(pid, replica_state.home):
             self._watch(replica_state, pid)
         return replica_state.watched is not None
 
     def _watch(self, replica_state: ReplicaState, pid: int) -> None:
-        """Raises:
-        OSError: this process may not open any more descriptors.
-        """
+        """Starts watching the supervisor's process."""
         replica_state.watched = self._watcher.watch(pid)
         if replica_state.watched is not None:
             self._watched[replica_state.watched] = replica_state

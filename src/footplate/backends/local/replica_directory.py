@@ -19,7 +19,7 @@ MOST_REASON_CHARACTERS = 1000
 
 
 class SupervisorStatus(Enum):
-    """The status of a supervisor, from the files and locks of its HOME."""
+    """The status of a supervisor, according to the files and locks of its HOME."""
 
     UNSPAWNED = "UNSPAWNED"
     """No supervisor was ever there, and none is on its way."""
@@ -52,15 +52,16 @@ class Home:
 
     @property
     def was_locked(self) -> bool:
-        """Says whether a supervisor got as far as its lock."""
+        """Returns whether a supervisor ever took its lock."""
         return untrusted_files.exists(f"{self.path}/pid")
 
     # Asked of all homes in each pass: where that is, a Path would take longer than the kernel.
     def standing(self) -> SupervisorStatus:
-        """Returns the status. The order of questions matters: no answer can mislead the next.
+        """Returns the status. The order of the checks matters: an earlier result must not mislead a
+        later check.
 
-        The lock is only tried once ``pid`` is there, for then no supervisor is about to take
-        it; ``gone`` is only believed when nobody holds a lock.
+        The lock is tried only once ``pid`` exists, for then no supervisor is about to take it.
+        ``gone`` is trusted only while nobody holds a lock.
         """
         if self.was_locked:
             return (
@@ -73,7 +74,7 @@ class Home:
         return SupervisorStatus.UNSPAWNED if self.is_untouched() else self._left()
 
     def is_untouched(self) -> bool:
-        """Returns whether no supervisor ever came near its lock, and none is held off from it."""
+        """Returns whether no supervisor ever reached its lock, and none is kept from it."""
         return not (
             self.was_locked
             or untrusted_files.exists(f"{self.path}/lock")
@@ -84,7 +85,7 @@ class Home:
         return SupervisorStatus.LOST if self.gone() is None else SupervisorStatus.GONE
 
     def gone(self) -> str | None:
-        """Returns why nothing is left of the replica; None if that isn't so yet."""
+        """Returns why nothing is left of the replica; None if something may be left."""
         content = untrusted_files.read(f"{self.path}/gone")
         if content is None:
             return None
@@ -96,10 +97,11 @@ class Home:
         return text[:MOST_REASON_CHARACTERS] or "it ended"
 
     def write_gone(self, reason: str) -> None:
-        """Marks a replica that never had a supervisor as gone; holds off any that would come.
+        """Marks a replica that never had a supervisor as gone, and keeps any supervisor from
+        starting.
 
         Raises:
-            OSError: it can't be written now, or a supervisor is there after all.
+            OSError: the mark can't be written now, or a supervisor has the lock.
         """
         descriptor = untrusted_files.take_lock(self.lock)
         if descriptor is None:
@@ -114,7 +116,7 @@ class Home:
             os.close(descriptor)
 
     def pid(self) -> int | None:
-        """Returns the pid that the supervisor wrote, unverified."""
+        """Returns the pid that the supervisor wrote, not verified; None without a valid one."""
         content = (untrusted_files.read(self.path / "pid") or b"").strip()
         if not (content.isdigit() and len(content) < 10):
             return None
@@ -126,10 +128,10 @@ class Home:
         return untrusted_files.exists(f"{self.path}/stop")
 
     def mark_stop(self) -> None:
-        """Makes its supervisor end at once, also one that has yet to start.
+        """Makes the replica's supervisor stop at once, even one that has yet to start.
 
         Raises:
-            OSError: it can't be written now.
+            OSError: the mark can't be written now.
         """
         if not self.to_stop:
             (self.path / "stop").touch(mode=0o600)

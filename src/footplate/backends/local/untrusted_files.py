@@ -20,9 +20,9 @@ _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV)
 
 
 def exists(path: Path | str) -> bool:
-    """Returns whether anything has this name, a link to nowhere included.
+    """Returns whether anything has this name, including a dangling link.
 
-    Raises OSError: that can't be found out now.
+    Raises OSError if this can't be determined now.
     """
     try:
         os.lstat(path)
@@ -32,9 +32,9 @@ def exists(path: Path | str) -> bool:
 
 
 def read(path: Path | str) -> bytes | None:
-    """Returns what a regular file begins with; None if a program left none there that can be read.
+    """Returns the beginning of a regular file; None if there is no readable one.
 
-    Raises OSError: it can't be read now.
+    Raises OSError if it can't be read now.
     """
     try:
         descriptor = open_regular(path)
@@ -47,19 +47,19 @@ def read(path: Path | str) -> bytes | None:
 
 
 def append_to(path: Path) -> int:
-    """Returns a descriptor at the end of the file, made if need be.
+    """Returns a descriptor at the end of the file, which is created if needed.
 
     Raises:
-        OSError: it can't be, or something else stands in its place.
+        OSError: the file can't be opened, or something else has its name.
     """
     return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 
 def is_locked(path: Path | str) -> bool:
-    """Returns whether some process holds the lock of this file; also where that can't be found out.
+    """Returns whether a process holds the file's lock; True if this can't be determined.
 
-    Asking takes the lock for a moment, together with all who ask: a process that tries to take
-    it for itself just then would fail. Ask only when nobody is about to.
+    The check takes the lock for a moment, shared with other checks, so a process that tries to take
+    it just then would fail. Callers must check only while nobody is about to take it.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | FILE)
@@ -75,10 +75,12 @@ def is_locked(path: Path | str) -> bool:
 
 
 def take_lock(path: Path) -> int | None:
-    """Returns a descriptor with the lock of the file, made if need be; None: another has it.
+    """Returns a descriptor that holds the file's lock; None if another process holds it.
+
+    Creates the file if needed.
 
     Raises:
-        OSError: it can't be made, or something else stands in its place.
+        OSError: the file can't be opened, or something else has its name.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | FILE, 0o600)
     try:

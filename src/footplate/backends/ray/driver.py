@@ -47,11 +47,12 @@ def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
 
 
 def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
-    """Returns a place for each launcher, all or none, and the node that each is bound to.
+    """Reserves a place for each launcher, or none; returns the placement group, and the node of
+    each.
 
-    Ray puts what a dead node had on another one, and keeps it there for a gang that goes on
-    without it: the replica that starts again elsewhere might find no room. So the places of a gang
-    are bound to the nodes that Ray chose. A launcher without others ends its job with its node.
+    Ray moves a dead node's places to another node, and keeps them there while the gang continues
+    without them, so a replica that restarts elsewhere might find no room. Therefore the places are
+    bound to the nodes that Ray chose. The job of a single launcher ends with its node.
     """
     bundles, strategy = job["bundles"], job["strategy"]
     while True:
@@ -71,7 +72,7 @@ def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
 
 
 def wait(runs: dict[Any, str | None]) -> int:
-    """Waits for all launchers; returns how many failed. Values are the nodes they are bound to."""
+    """Waits for all launchers; returns how many failed. ``runs`` has each one's node."""
     failed = 0
     while runs:
         done, _ = ray.wait(list(runs), timeout=CHECK_S)

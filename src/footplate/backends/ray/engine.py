@@ -58,10 +58,10 @@ _NODES = 10_000
 
 @dataclass(frozen=True)
 class RaySettings:
-    """The settings of a region for its cluster.
+    """The settings of a region for its Ray cluster.
 
-    ``address`` is the URL of the dashboard. ``machines`` has the resources of Ray for each machine
-    type, beside processors and memory (``{"pool_large": 1}``); those of ``*`` hold for all others.
+    ``address`` is the URL of the dashboard. ``machines`` has Ray's resources for each machine type,
+    beside processors and memory (``{"pool_large": 1}``); those of ``*`` apply to all other types.
     """
 
     address: str
@@ -75,7 +75,7 @@ class RaySettings:
 
 
 class RayEngine:
-    """Our jobs are those whose submission ids begin with our prefix; no other is touched."""
+    """Runs jobs on Ray; touches only jobs whose submission ids have the service's prefix."""
 
     title = "Ray"
     rank_variable = "FOOTPLATE_RANK"
@@ -97,7 +97,7 @@ class RayEngine:
         return None
 
     def submit(self, request: JobRequest) -> str:
-        """Submits it; its name is the id: Ray takes each but once."""
+        """Submits a job. Its name is the id, which Ray accepts only once."""
         package = pack(self._settings, request)
         name = f"_ray_pkg_{hashlib.sha256(package).hexdigest()[:32]}.zip"
         self._ask("PUT", f"/api/packages/gcs/{name}", content=package)
@@ -132,7 +132,7 @@ class RayEngine:
         return _read(_checked(answer), lambda job: see_job(job, {}))
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns all nodes: when Ray calls a job ended, its launchers may still be ending."""
+        """Returns all nodes: when Ray reports a job as ended, its launchers may still be ending."""
         return tuple(nodes.split(",")) if nodes else ()
 
     def check(self) -> EngineReport:
@@ -162,7 +162,9 @@ class RayEngine:
         return EngineReport(True, facts, problems)
 
     def _read_health_checks(self, session: str) -> HealthChecks | None:
-        """Reads the settings by a small job, once for each start of the head; None if it fails."""
+        """Reads the cluster's health check settings with a small job, once per start of the head;
+        None if it fails.
+        """
         known, found, asked_s = self._health_checks
         if known == session and (found or time.monotonic() - asked_s < _CHECK_AGAIN_S):
             return found
@@ -183,7 +185,7 @@ class RayEngine:
         return found
 
     def _clear(self, job_id: str) -> None:
-        """Deletes a job, which Ray keeps for ever; stops one that runs, which it can't delete."""
+        """Deletes a job, which Ray would keep for ever; stops a running one instead."""
         if self._send("DELETE", f"/api/jobs/{job_id}").status_code >= 400:
             self.cancel(job_id)
 
@@ -200,7 +202,7 @@ class RayEngine:
         )
 
     def _waiting_groups(self) -> dict[str, dict[str, Any]]:
-        """Returns the placement groups that Ray has no room for, by the names of their jobs."""
+        """Returns the placement groups that wait for room, by the names of their jobs."""
         parameters = {"limit": _NODES, "detail": True}
         answer = self._ask("GET", "/api/v0/placement_groups", params=parameters)
         return _read(
@@ -222,7 +224,7 @@ class RayEngine:
 
 
 def pack(settings: RaySettings, request: JobRequest) -> bytes:
-    """Packs a job's working directory: its driver, the launchers' program, what it reserves."""
+    """Returns a job's packed working directory: driver, launchers' program, resources."""
     job = {
         "name": request.name,
         "strategy": settings.strategy,
@@ -242,7 +244,7 @@ def pack(settings: RaySettings, request: JobRequest) -> bytes:
 
 
 def bundle(settings: RaySettings, launcher: LauncherRequest) -> dict[str, float]:
-    """Returns what one launcher reserves: at least a part of a processor, which Ray needs."""
+    """Returns the resources of one launcher: at least a part of a processor, which Ray requires."""
     found: dict[str, float] = {}
     if settings.reserve:
         if launcher.vcpus:
@@ -259,7 +261,7 @@ def bundle(settings: RaySettings, launcher: LauncherRequest) -> dict[str, float]
 
 
 def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) -> EngineJob:
-    """``job`` as the API has it; a driver that waits for its placement group runs nothing yet."""
+    """Returns a job from the API's form; waiting while its placement group waits."""
     name, status = str(job["submission_id"]), str(job["status"])
     phase = _PHASES.get(status, JobPhase.WAITING)
     group = waiting.get(name)
@@ -300,9 +302,9 @@ def _checked(answer: httpx.Response) -> httpx.Response:
 
 
 def _read(answer: httpx.Response, read: Callable[[Any], Read]) -> Read:
-    """Returns what ``read`` makes of the answer's JSON.
+    """Returns the result of ``read`` on the answer's JSON.
 
-    Raises EngineUnavailable: it is something else, such as the page of a proxy.
+    Raises EngineUnavailable for any other answer, such as the page of a proxy.
     """
     try:
         return read(answer.json())

@@ -35,7 +35,10 @@ class HealthChecks:
 
     @property
     def seen_after_s(self) -> float:
-        """A node that is cut off: each check takes its timeout, and the next one its period."""
+        """Returns after how many seconds Ray notices that a node is cut off.
+
+        Each check lasts its timeout, and the next one follows after the period.
+        """
         return self.failure_threshold * (self.period_ms + self.timeout_ms) / 1000
 
     @property
@@ -48,7 +51,7 @@ class HealthChecks:
 
 
 def read(output: str) -> HealthChecks | None:
-    """Reads what PROGRAM has printed, among other lines; None if it isn't there."""
+    """Returns the settings in the output of PROGRAM, perhaps among other lines; or None."""
     for line in output.splitlines():
         if line.startswith(_MARK):
             try:

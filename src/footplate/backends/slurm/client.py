@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SlurmStatus:
-    """``nodes`` are sentences, ``jobs`` those of all users; both of the partition alone."""
+    """The state of a partition: sentences about its ``nodes``, and the ``jobs`` of all users."""
 
     version: str
     nodes: tuple[str, ...]
@@ -20,38 +20,38 @@ class SlurmStatus:
 
 
 class SlurmClient(Protocol):
-    """The ways to Slurm. Each method may raise EngineUnavailable."""
+    """A way to reach Slurm. Each method may raise EngineUnavailable."""
 
     asks_nodes: bool
     """Whether ``run_on_node`` can work."""
 
     def submit(self, request: JobRequest) -> str:
-        """Returns the job's id. Raises EngineRefused."""
+        """Submits a job; returns its id. Raises EngineRefused."""
         ...
 
     def cancel(self, job_id: str) -> None:
-        """A job that has ended is left alone."""
+        """Cancels a job; does nothing if it has ended."""
         ...
 
     def list_jobs(self) -> tuple[EngineJob, ...]:
-        """Returns the jobs of the user that submits."""
+        """Returns the jobs of the submitting user."""
         ...
 
     def find_job(self, job_id: str) -> EngineJob | None: ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns those of ``nodes``, in Slurm's notation, that don't answer Slurm."""
+        """Returns the nodes among ``nodes``, in Slurm's notation, that don't answer Slurm."""
         ...
 
     def read_status(self) -> SlurmStatus: ...
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """Returns why Slurm would not take a job with one such launcher; None if that isn't known.
+        """Returns why Slurm would reject a job with one such launcher; None if no reason is known.
 
-        Makes no job.
+        Creates no job.
         """
         ...
 
     def run_on_node(self, program: bytes) -> str:
-        """Returns what a Python program prints on some node, if one is free now."""
+        """Runs a Python program on some node, if one is free now; returns its output."""
         ...

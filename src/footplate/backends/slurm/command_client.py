@@ -26,7 +26,7 @@ _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH", "FO
 
 
 class CommandFailed(Exception):
-    """A command of Slurm's says no; the message is its last line."""
+    """A command of Slurm failed; the message is its last line."""
 
 
 class CommandClient:
@@ -116,7 +116,11 @@ class CommandClient:
             raise EngineUnavailable(str(error)) from error
 
     def _run(self, *command: str, given: bytes = b"") -> str:
-        """Raises CommandFailed, EngineUnavailable (no answer in time, or no such command)."""
+        """Runs a command of Slurm; returns its output.
+
+        Raises CommandFailed, and EngineUnavailable without an answer in time or without the
+        command.
+        """
         name = os.path.join(self._settings.commands, command[0])  # noqa: PTH118  may be empty
         try:
             done = subprocess.run(

@@ -21,15 +21,15 @@ AGE_S = 300.0
 
 
 def make_program(socket: str) -> bytes:
-    """Returns a program that prints the engine of a node. ``socket``: its path, or empty."""
+    """Returns a program that prints a node's container engine. ``socket`` is its path, or empty."""
     source = resources.files("footplate") / "containers" / "discovery.py"
     return source.read_bytes() + f"\nreport({socket!r})\n".encode()
 
 
 class ContainerCheck:
-    """``run`` runs a Python program on a node and returns what it prints.
+    """Checks which container engine a node has. ``run`` runs a Python program on a node.
 
-    It raises EngineUnavailable where no node is free for it.
+    ``run`` returns the program's output, and raises EngineUnavailable if no node is free for it.
     """
 
     def __init__(self, run: RunOnNode, socket: str, monotonic: Callable[[], float]) -> None:
@@ -39,7 +39,7 @@ class ContainerCheck:
         self._asked: tuple[float, str, str] | None = None
 
     def extend(self, report: EngineReport) -> EngineReport:
-        """``report`` with what a node has, or lacks."""
+        """Returns ``report`` with the container engine of a node, or the lack of one."""
         if not report.reachable or report.problems:
             return report
         now = self._monotonic()
@@ -50,7 +50,7 @@ class ContainerCheck:
         return replace(report, facts=facts, problems=tuple(filter(None, (problem,))))
 
     def _ask(self) -> tuple[str, str]:
-        """Returns a fact or a problem."""
+        """Returns the check's result as a fact and a problem, one of which is ''."""
         try:
             text = self._run(self._program)
         except EngineUnavailable as error:
@@ -59,7 +59,7 @@ class ContainerCheck:
 
 
 def read_answer(text: str) -> tuple[str, str]:
-    """Returns the fact or the problem that the program's output is."""
+    """Returns the result in the program's output as a fact and a problem, one of which is ''."""
     try:
         found = json.loads(text.strip().splitlines()[-1])
         node, socket, fault = (str(found[name]) for name in ("node", "socket", "fault"))

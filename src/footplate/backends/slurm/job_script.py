@@ -19,10 +19,10 @@ _END = "END_OF_THE_LAUNCHER"
 
 @dataclass(frozen=True)
 class RestServer:
-    """A slurmrestd. ``url`` is of HTTP, or ``unix:/PATH``.
+    """A slurmrestd. ``url`` is for HTTP, or ``unix:/PATH``.
 
-    ``token_file`` has a JWT of ``user``; both may be empty at a socket, whose slurmrestd then runs
-    jobs as its own user.
+    ``token_file`` has a JWT of ``user``. Both may be empty with a socket: slurmrestd then runs jobs
+    as its own user.
     """
 
     url: str
@@ -32,12 +32,12 @@ class RestServer:
 
 @dataclass(frozen=True)
 class SlurmSettings:
-    """A region's part of Slurm.
+    """A region's settings for Slurm.
 
-    ``options`` are for all jobs, ``machines`` more of them by machine type, or ``*`` for all
-    others. ``accelerators`` is what Slurm calls them (``gpu:t4``). ``python`` is the interpreter on
-    the nodes. ``commands`` is the directory of Slurm's commands (empty: the server's PATH),
-    ``environment`` what these need to know, such as SLURM_CONF.
+    ``options`` apply to all jobs; ``machines`` has further ones by machine type, or ``*`` for all
+    others. ``accelerators`` has Slurm's names for them (``gpu:t4``). ``python`` is the interpreter
+    on the nodes. ``commands`` is the directory of Slurm's commands (empty: the server's PATH), and
+    ``environment`` their variables, such as SLURM_CONF.
     """
 
     partition: str = ""
@@ -57,7 +57,7 @@ class SlurmSettings:
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
-    """Returns options of the launchers' machine types; ``fault`` found them to be the same."""
+    """Returns the options of the launchers' machine types; ``fault`` checks that they agree."""
     return list(_mapped(settings, launchers[0]))
 
 
@@ -67,7 +67,10 @@ def _mapped(settings: SlurmSettings, launcher: LauncherRequest) -> tuple[str, ..
 
 
 def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str | None:
-    """Returns why these can't be one job: all tasks of one have the same options of Slurm."""
+    """Returns why the launchers can't be one job; None if they can.
+
+    All tasks of a job get the same options of Slurm.
+    """
     options = {_mapped(settings, each): each.machine_type for each in launchers}
     if len(options) > 1:
         types = " and ".join(sorted(kind or "no machine type" for kind in options.values()))
@@ -79,7 +82,7 @@ def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str 
 
 
 def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
-    """Returns the arguments of sbatch; no secret: everybody on the machine may see them."""
+    """Returns the arguments of sbatch, without secrets: all users of the machine see them."""
     launchers = request.launchers
     count = len(launchers)
     cpus = max(each.vcpus for each in launchers)
@@ -109,7 +112,7 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
 
 
 def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
-    """Returns the arguments of srun for a short task on a node as jobs get them."""
+    """Returns the arguments of srun that run a short task on a node as jobs get them."""
     chosen = [
         f"--{name}={value}"
         for name in ("partition", "account", "qos")
@@ -120,7 +123,7 @@ def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) 
 
 
 def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
-    """Returns what each node must have, so that any of the replicas can be there."""
+    """Returns the resources that each node needs so that any of the replicas can run there."""
     most: Counter[str] = Counter()
     for each in launchers:
         if each.accelerators:
@@ -130,9 +133,10 @@ def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
 
 
 def script(settings: SlurmSettings, request: JobRequest) -> bytes:
-    """Returns a script of one step with a launcher for each task; the end of one ends no other.
+    """Returns a script of one step with a launcher for each task; a launcher's end ends no other.
 
-    The program reaches them through srun's standard input, so that no command line shows a token.
+    The launchers read their program from srun's standard input, so that no command line shows a
+    token.
     """
     # What sbatch took in the end: options of a machine type replace ours.
     per_task = " ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"

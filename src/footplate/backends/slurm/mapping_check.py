@@ -22,9 +22,9 @@ MAX_ASKED = 64
 def check_mapping(
     report: EngineReport, ask: Ask, samples: Mapping[str, LauncherRequest]
 ) -> EngineReport:
-    """``report``, and what is wrong with ``samples``, by what they are in the settings.
+    """Returns ``report`` with the problems of ``samples``, which are keyed by their settings.
 
-    ``ask`` says why Slurm would not take a job; None: it would.
+    ``ask`` returns why Slurm would reject a job; None if it wouldn't.
     """
     if not report.reachable or report.problems:
         return report

@@ -39,10 +39,10 @@ def describe(node: SlurmNode) -> str:
 
 
 def expand(nodes: str) -> frozenset[str]:
-    """Returns the names of ``n[1-2,04],m3``.
+    """Returns the names in a list of nodes such as ``n[1-2,04],m3``.
 
     Raises:
-        ValueError: it is no such list, or far too long.
+        ValueError: ``nodes`` isn't such a list, or is far too long.
     """
     names: set[str] = set()
     for name in chain.from_iterable(map(_expand, _parts(nodes))):
@@ -53,7 +53,7 @@ def expand(nodes: str) -> frozenset[str]:
 
 
 def _parts(nodes: str) -> Iterator[str]:
-    """Splits at the commas outside brackets."""
+    """Splits a list of nodes at the commas outside brackets."""
     for part in _PARTS.findall(nodes):
         if part.count("[") != part.count("]"):
             raise ValueError(f"Slurm's answer {nodes[:100]!r} is not a list of nodes")
@@ -77,10 +77,9 @@ def _expand(part: str) -> Iterator[str]:
 
 
 def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str | None:
-    """Returns why no node could ever hold one task of a job with these options of sbatch.
+    """Returns why no node could ever hold one task of a job with these options; None if one may.
 
-    It looks at single features (also joined by ``&``), GRES, CPUs and memory; None: nothing that
-    it knows is against it.
+    Checks only single features (also joined by ``&``), GRES, CPUs and memory.
     """
     left = list(nodes)
     for feature in _features(options.get("constraint", "")):
@@ -103,13 +102,16 @@ def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str
 
 
 def _features(constraint: str) -> list[str]:
-    """Returns the features that must all be there; none for another kind of expression."""
+    """Returns the features that a node must all have; none for another kind of expression."""
     names = [name.strip() for name in re.split("[&,]", constraint) if name.strip()]
     return names if all(_FEATURE.fullmatch(name) for name in names) else []
 
 
 def _has_gres(node: SlurmNode, wanted: str) -> bool:
-    """``gpu:2`` is had of ``gpu:t4:4`` as of ``gpu:4(S:0-1)``; ``gpu:t4:2`` of the former."""
+    """Returns whether a node has the ``wanted`` resources.
+
+    ``gpu:2`` is satisfied by ``gpu:t4:4`` and by ``gpu:4(S:0-1)``; ``gpu:t4:2`` only by the former.
+    """
     name, count = _read_gres(wanted)
     kept = [_read_gres(each) for each in node.gres]
     return sum(n for held, n in kept if held == name or held.startswith(f"{name}:")) >= count

@@ -53,10 +53,10 @@ _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 
 
 def read_jobs(text: str) -> tuple[EngineJob, ...]:
-    """Returns the jobs of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
+    """Returns the jobs in the output of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
 
     Raises:
-        ValueError: it is something else, or half of it.
+        ValueError: the output is something else, or incomplete.
     """
     if text and not text.endswith("\n"):
         raise ValueError("squeue's answer ends too early")
@@ -90,7 +90,7 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
 
 
 def explain(reason: str) -> str:
-    """Returns Slurm's word for why a job waits, as a sentence without its subject."""
+    """Returns Slurm's reason why a job waits, as a sentence without its subject."""
     word = reason.strip("()").partition(",")[0].partition(" ")[0]
     if word in _REASONS:
         return _REASONS[word]
@@ -100,7 +100,7 @@ def explain(reason: str) -> str:
 
 
 def read_job_record(text: str) -> EngineJob:
-    """Returns the job of ``scontrol show job ID --oneliner``. Raises ValueError."""
+    """Returns the job in the output of ``scontrol show job ID --oneliner``. Raises ValueError."""
     fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
     try:
         return make_job(
@@ -115,9 +115,10 @@ def read_job_record(text: str) -> EngineJob:
 
 
 def silent_nodes(text: str, nodes: str) -> tuple[str, ...]:
-    """Returns those of ``nodes`` that don't answer Slurm, by ``sinfo -a -h -N -o '%N|%T'``.
+    """Returns the nodes among ``nodes`` that don't answer Slurm, from ``sinfo -a -h -N -o
+    '%N|%T'``.
 
-    One of which it says nothing may run something all the same. Raises ValueError.
+    Includes nodes missing in the output, since they may run something. Raises ValueError.
     """
     answering = set()
     for line in text.splitlines(keepends=True):
@@ -169,7 +170,7 @@ _REFUSALS = (
 
 
 def is_refusal(error: str) -> bool:
-    """Returns whether Slurm answered sbatch that the job can't be as it is."""
+    """Returns whether sbatch's error means that Slurm rejects the job in this form."""
     lowered = error.lower()
     return any(words in lowered for words in _REFUSALS)
 

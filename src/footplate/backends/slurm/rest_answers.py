@@ -25,7 +25,7 @@ _SILENT = {"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"}
 
 
 def choose_version(document: Mapping[str, Any]) -> int:
-    """Returns the newest version of the server's OpenAPI document known here. Raises ValueError."""
+    """Returns the newest supported version in the OpenAPI document. Raises ValueError."""
     paths = document.get("paths") or {}
     offered = {int(found[1]) for path in paths if (found := _PATH.fullmatch(str(path)))}
     known = offered & set(VERSIONS)
@@ -39,14 +39,14 @@ def choose_version(document: Mapping[str, Any]) -> int:
 
 
 def read_release(answer: Mapping[str, Any]) -> str:
-    """Returns Slurm's own version, such as ``22.05.8``."""
+    """Returns Slurm's release, such as ``22.05.8``."""
     meta = answer.get("meta") or {}
     slurm = meta.get("slurm") or meta.get("Slurm") or {}
     return str(slurm.get("release") or "of an unknown version")
 
 
 def read_errors(answer: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
-    """Returns the numbers of the errors of an answer, and what they say."""
+    """Returns number and text of each error in an answer."""
     found = []
     for error in answer.get("errors") or ():
         if not isinstance(error, dict):
@@ -70,7 +70,7 @@ def is_ended_job(errors: Iterable[tuple[int, str]]) -> bool:
 
 
 def is_refusal(errors: Iterable[tuple[int, str]]) -> bool:
-    """Returns whether the answer to a submit says that the job can't be as it is."""
+    """Returns whether the errors mean that Slurm rejects the job in this form."""
     return any(number in _PARSING or outputs.is_refusal(text) for number, text in errors)
 
 
@@ -83,12 +83,13 @@ def read_pings(answer: Mapping[str, Any]) -> bool:
 def read_jobs(
     answer: Mapping[str, Any], user: str = "", partition: str = ""
 ) -> tuple[EngineJob, ...]:
-    """``user``: only that one's; empty, or where the answer names none: all.
+    """Returns the jobs in an answer.
 
-    ``partition``: only those that are or may be there; empty: all.
+    With ``user``, only jobs of that user and jobs without one; with ``partition``, only jobs that
+    are or may be there.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the answer isn't a list of jobs.
     """
     jobs = _list_of(answer, "jobs")
     if user:
@@ -109,7 +110,7 @@ def _read_job(job: Mapping[str, Any]) -> EngineJob:
 
 
 def _state(value: object) -> str:
-    """Reads a word, or since v0.0.40 a list of a state and flags."""
+    """Returns a state from its word or, since v0.0.40, from a list of the state and flags."""
     states = [str(each) for each in value] if isinstance(value, list) else [str(value)]
     for flag in _FLAGS:
         if flag in states:
@@ -118,7 +119,7 @@ def _state(value: object) -> str:
 
 
 def read_nodes(answer: Mapping[str, Any]) -> tuple[SlurmNode, ...]:
-    """Raises ValueError."""
+    """Returns the nodes in an answer. Raises ValueError."""
     nodes = _list_of(answer, "nodes")
     try:
         return tuple(_read_node(node) for node in nodes)
@@ -149,7 +150,7 @@ def _list_of(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _listed(value: object) -> tuple[str, ...]:
-    """Reads a list, or words between commas."""
+    """Returns the words in a list, or between commas."""
     if isinstance(value, list):
         return tuple(str(each) for each in value)
     return tuple(word for word in str(value or "").split(",") if word)

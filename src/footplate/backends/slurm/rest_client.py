@@ -28,7 +28,7 @@ Read = TypeVar("Read")
 
 
 class RestClient:
-    """The token is read anew for each request, so that others can replace it."""
+    """Reaches Slurm by slurmrestd. It reads the token, which others may replace, each time."""
 
     asks_nodes = False
 
@@ -76,7 +76,7 @@ class RestClient:
         return next((job for job in found if job.id == job_id), None)
 
     def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
-        """Returns also those of which nothing is said: they may run something all the same."""
+        """Returns the nodes that don't answer or aren't listed: both may run something."""
         named = _read(lambda: nodes.expand(nodes_))
         answering = {node.name for node in self._nodes() if not node.silent}
         return tuple(sorted(named - answering))
@@ -97,7 +97,7 @@ class RestClient:
         )
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """Decides by what its nodes have: slurmrestd can't be asked if Slurm would take a job."""
+        """Returns why no node could hold the launcher. slurmrestd itself can't test a job."""
         request = JobRequest("footplate-check", "", (launcher,), b"")
         try:
             options = rest_job.wanted(self._settings, request)
@@ -121,7 +121,10 @@ class RestClient:
         return f"/slurm/v0.0.{self._find_version()}/{name}"
 
     def _find_version(self) -> int:
-        """Asks for it once: another server at the address answers 404, and is asked anew."""
+        """Returns the API's version, which it requests once.
+
+        Another server at the same address answers 404; then the version is requested again.
+        """
         if self._version is None:
             document = self._send("GET", _DOCUMENT)
             self._version = _read(lambda: rest_answers.choose_version(document))
@@ -170,7 +173,9 @@ class RestClient:
         return found
 
     def _fail(self, said: str) -> EngineUnavailable:
-        """Returns the error, or that the token has expired: slurmrestd has no words for it."""
+        """Returns an error with ``said`` or, if it has, that the token has expired, which
+        slurmrestd doesn't say.
+        """
         server = self._server
         expired = explain_end(server.token_file, server.user, self._token, time.time())
         return EngineUnavailable(expired or said)
@@ -188,7 +193,7 @@ def _make_http(server: RestServer, timeout_s: float) -> httpx.Client:
 
 
 def _read(read: Callable[[], Read]) -> Read:
-    """Raises EngineUnavailable for what isn't to be understood."""
+    """Returns the result of ``read``. Raises EngineUnavailable for an invalid answer."""
     try:
         return read()
     except ValueError as error:
@@ -204,7 +209,7 @@ _OTHERS = 0o077
 
 
 def read_token(file: str) -> str:
-    """Raises EngineUnavailable: there is none."""
+    """Returns the token in the file. Raises EngineUnavailable if there is none."""
     try:
         with Path(file).open("rb") as opened:
             text = opened.read(MAX_BYTES).decode("ascii").strip()
@@ -219,7 +224,7 @@ def read_token(file: str) -> str:
 
 
 def read_end_s(token: str) -> float | None:
-    """Returns when it expires, in seconds of the Unix clock; None if it doesn't say."""
+    """Returns when the token expires (Unix time); None if it doesn't contain that."""
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -229,7 +234,7 @@ def read_end_s(token: str) -> float | None:
 
 
 def explain_end(file: str, user: str, token: str, now_s: float) -> str | None:
-    """Returns what to do about a token that has expired; None if it hasn't."""
+    """Returns what to do about an expired token; None if it hasn't expired."""
     end_s = read_end_s(token)
     if end_s is None or end_s > now_s:
         return None
@@ -242,7 +247,7 @@ def way_out(file: str, user: str) -> str:
 
 
 def find_leak(file: str) -> str | None:
-    """Returns what is wrong with the rights of the file; None if nothing is."""
+    """Returns what is wrong with the file's permissions; None if nothing is."""
     try:
         mode = Path(file).stat().st_mode & 0o777
     except OSError:

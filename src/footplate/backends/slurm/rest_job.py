@@ -69,11 +69,11 @@ OPTIONS = tuple(
 
 
 class OptionError(ValueError):
-    """An option can't be said to slurmrestd; the message is for administrators."""
+    """An option has no form in slurmrestd's API; the message is for administrators."""
 
 
 def check_options(words: Iterable[str]) -> str | None:
-    """Returns why a job can't have these options of sbatch; None if nothing is wrong."""
+    """Returns why a job can't have these options of sbatch; None if it can."""
     try:
         for version in (PARSED - 1, PARSED):
             _fields(_read_options(words), version, lenient=True)
@@ -83,7 +83,7 @@ def check_options(words: Iterable[str]) -> str | None:
 
 
 def compose(settings: SlurmSettings, request: JobRequest, version: int) -> dict[str, Any]:
-    """Returns the body of ``job/submit``. ``version``: the last number of v0.0.39.
+    """Returns the body of ``job/submit``. ``version`` is the API's last number: 39 for v0.0.39.
 
     Raises OptionError.
     """
@@ -106,7 +106,7 @@ def wanted(settings: SlurmSettings, request: JobRequest) -> dict[str, str]:
 
 
 def read_memory_mb(text: str) -> int:
-    """``4G`` or ``4000`` in MB. Raises OptionError."""
+    """Returns the MB in ``4G`` or ``4000``. Raises OptionError."""
     number, unit = text, ""
     if text and not text[-1].isdigit():
         number, unit = text[:-1], text[-1].upper()
@@ -149,7 +149,10 @@ def _unknown(word: str) -> str:
 def _fields(
     options: Mapping[str, str], version: int, *, lenient: bool = False
 ) -> dict[str, object]:
-    """``lenient``: an option that this version alone lacks is left out."""
+    """Returns the options as fields of a job in the API's ``version``.
+
+    ``lenient`` leaves out an option that only this version lacks.
+    """
     made: dict[str, object] = {}
     for name, value in options.items():
         if name in _WORDS:
@@ -191,7 +194,7 @@ def _time(name: str, value: str, version: int) -> dict[str, object]:  # noqa: AR
 
 
 def _read_minutes(text: str) -> int:
-    """Reads Slurm's ``M``, ``M:S``, ``H:M:S``, ``D-H``, ``D-H:M`` or ``D-H:M:S``, rounded up."""
+    """Returns the minutes, rounded up, of one of Slurm's forms from ``M`` to ``D-H:M:S``."""
     days, dash, clock = text.rpartition("-")
     parts = clock.split(":")
     if not all(part.isdigit() for part in (*parts, days or "0")) or len(parts) > 3:
@@ -219,7 +222,10 @@ def _no_kill(name: str, value: str, version: int) -> dict[str, object]:  # noqa:
 
 
 def _no_requeue(name: str, value: str, version: int) -> dict[str, object]:  # noqa: ARG001  as all
-    """Returns nothing before v0.0.39, where any value means true; the script ends second starts."""
+    """Returns a field that prevents a requeue; none before v0.0.39, where any value means true.
+
+    There the script ends a second start.
+    """
     return {} if version < PARSED else {"requeue": False}
 
 

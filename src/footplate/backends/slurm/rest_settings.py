@@ -28,7 +28,7 @@ def is_address(value: object) -> bool:
 def check_together(
     place: str, table: Mapping[str, object], machines: Mapping[str, Sequence[str]]
 ) -> Iterator[Violation]:
-    """Yields what is wrong between keys that are each right. ``machines``: their options."""
+    """Yields conflicts between keys that are each valid. ``machines``: their options."""
     address = table.get("slurmrestd")
     if address is None:
         for key in ("token_file", "user"):

@@ -68,18 +68,18 @@ class SlurmEngine:
 
     @property
     def asks_nodes(self) -> bool:
-        """Says whether ``run_on_node`` can work."""
+        """Returns whether ``run_on_node`` can work."""
         return self._client.asks_nodes
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """Returns why Slurm would not take a job with one such launcher; None if that isn't known.
+        """Returns why Slurm would reject a job with one such launcher; None if no reason is known.
 
-        Makes no job. Raises EngineUnavailable.
+        Creates no job. Raises EngineUnavailable.
         """
         return self._client.try_out(launcher)
 
     def run_on_node(self, program: bytes) -> str:
-        """Returns what a Python program prints on some node, if one is free now.
+        """Runs a Python program on some node, if one is free now; returns its output.
 
         Raises EngineUnavailable.
         """

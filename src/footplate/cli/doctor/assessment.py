@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """``way_out``: what to do where something is missing; empty where nothing is."""
+    """The result of one check. ``way_out`` says how to fix a fault; '' if there is none."""
 
     part: str
     verdict: Verdict
@@ -66,7 +66,7 @@ _STRONG = ("cgroup", "namespace")
 
 
 def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
-    """``report``: what the supervisors' ``probe`` says."""
+    """Judges the isolation. ``report`` is the output of the supervisors' ``probe``."""
     containment_mode = str(report.get("containment_mode") or "")
     reasons = report.get("reasons")
     why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
@@ -95,7 +95,10 @@ def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
 
 
 def judge_engine(problem: str, info: Mapping[str, Any], version: Mapping[str, Any]) -> Finding:
-    """``problem``: why there is no engine. Packages run without one."""
+    """Judges the container engine, without which packages can still run.
+
+    ``problem`` says why there is no engine; '' if there is one.
+    """
     if problem:
         return Finding("containers", Verdict.LIMITED, f"container images can't run: {problem}")
     names = [str(c.get("Name", "")).lower() for c in version.get("Components") or ()]
@@ -123,7 +126,7 @@ def judge_engine(problem: str, info: Mapping[str, Any], version: Mapping[str, An
 
 
 def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> Finding:
-    """``hidden``: this machine has GPUs that no program sees."""
+    """Judges the GPUs. ``hidden``: this machine has GPUs that no program sees."""
     counted = {model: models.count(model) for model in models}
     text = ", ".join(f"{count} {model}" for model, count in counted.items())
     text = text or (
@@ -134,7 +137,7 @@ def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> 
 
 
 def judge_disk(path: str, free: int, total: int, problem: str) -> Finding:
-    """``problem``: why nothing can be written there; empty: something can."""
+    """Judges the disk. ``problem`` says why nothing can be written there; '' if writing works."""
     if problem:
         way_out = "choose another directory with --data-dir or FOOTPLATE_DATA_DIR"
         return Finding("disk", Verdict.FAILED, f"{path}: {problem}", way_out)
@@ -150,7 +153,7 @@ def judge_disk(path: str, free: int, total: int, problem: str) -> Finding:
 
 
 def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
-    """``found``: for each version that runtimes need, its interpreter."""
+    """Judges the interpreters. ``found`` has one for each version that runtimes need, or None."""
     if problem:
         return Finding("python", Verdict.LIMITED, f"packages can't run: {problem}")
     here = [version for version in sorted(found, key=_numbers) if found[version]]
@@ -169,7 +172,7 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
 
 
 def judge_reduction(*, installed: bool) -> Finding:
-    """``installed``: footplate-reduction is, with its C++ library."""
+    """Judges the reduction. ``installed``: its package is, with the C++ library."""
     if installed:
         return Finding("reduction", Verdict.OK, "reduction servers can run")
     return Finding(
@@ -181,7 +184,7 @@ def judge_reduction(*, installed: bool) -> Finding:
 
 
 def judge_port(host: str, port: int, server: str | None, problem: str) -> Finding:
-    """``server``: the URL at which a server of the data directory answers."""
+    """Judges the port. ``server`` is the URL at which a server of the data directory answers."""
     if server:
         return Finding("port", Verdict.OK, f"the service answers at {server}")
     if problem:

@@ -35,7 +35,7 @@ DATABASE_TIMEOUT_S = 5.0
 
 
 def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding for each part, as soon as it is known."""
+    """Yields a finding for each part as soon as it is known."""
     questions: dict[str, Callable[[], Finding]] = {
         "disk": lambda: _examine_disk(settings.data_dir),
         "isolation": lambda: assessment.judge_isolation(probe(settings), settings.isolation),
@@ -77,7 +77,7 @@ def _examine_gpus(settings: Settings, environ: Mapping[str, str]) -> Finding:
 
 
 def _examine_disk(path: Path) -> Finding:
-    """The data directory is not made for it."""
+    """Returns the finding on the disk; doesn't create the data directory."""
     existing = next(p for p in (path, *path.parents) if p.exists())
     problem = ""
     if not existing.is_dir():
@@ -91,7 +91,7 @@ def _examine_disk(path: Path) -> Finding:
 def examine_buckets(settings: Settings) -> Finding:
     """Examines the buckets that are bound to storage outside the data directory.
 
-    Without a folder no server starts; a store may be away.
+    A missing folder keeps servers from starting; a remote store may be unavailable for a while.
     """
     try:
         check_folders(settings.buckets, settings.data_dir)
@@ -109,7 +109,7 @@ def examine_buckets(settings: Settings) -> Finding:
 
 
 def _find_fault(remote: RemoteObjects) -> str:
-    """Returns why the bucket can't be read now; empty if it can."""
+    """Returns why the bucket can't be read now; '' if it can."""
     try:
         remote.scan(prefix="", delimiter="/", limit=1, start="", end="")
     except ServiceError as error:
@@ -153,7 +153,7 @@ def _lives(pid: int) -> bool:
 
 
 def _examine_database(settings: Settings) -> Finding:
-    """Connects, and makes no table."""
+    """Examines the database: connects, but creates no table."""
     if settings.database_url is None:
         return assessment.judge_database("SQLite in the data directory", "", "")
     try:

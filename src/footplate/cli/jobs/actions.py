@@ -65,11 +65,11 @@ EVENTS = {
 
 
 def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool = False) -> None:
-    """The resource on stdout; on stderr its warnings, its restarts, why it failed, or what it waits
+    """Prints the resource on stdout; on stderr its warnings, restarts, failure, or what it waits
     for.
 
-    The table of a tuning job says how many trials there are, and which is the best.
-    ``summarize``: an overview in tables.
+    The table of a tuning job has the number of trials and the best one. ``summarize`` prints an
+    overview in tables.
     """
     with session.connect() as service:
         job = service.job(name)
@@ -78,7 +78,7 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
 
 
 def tell_job(session: Session, service: Service, job: Job) -> None:
-    """Prints on stderr warnings, use, restarts, and why it failed or what it waits for."""
+    """Prints warnings, use and restarts on stderr, and why the job failed or waits."""
     happened = list(service.events(job.name))
     used = service.hours(job.name)
     print_warnings(happened)
@@ -99,7 +99,7 @@ def tell_job(session: Session, service: Service, job: Job) -> None:
 
 
 def say_use(used: Mapping[str, Any]) -> str:
-    """Describes what the server says was used; empty for a job that has never run."""
+    """Returns a sentence on a job's use, from the server's figures; '' if it never ran."""
     hours = MachineHours(used["machineHours"], used["acceleratorHours"])
     if not hours.machines:
         return ""
@@ -108,7 +108,7 @@ def say_use(used: Mapping[str, Any]) -> str:
 
 
 def print_warnings(happened: Sequence[Event]) -> None:
-    """Prints a job's warnings, lost files and what its search resumed, on stderr."""
+    """Prints on stderr a job's warnings, its lost files, and which search it resumed."""
     for event in happened:
         if event.kind == "WARNING":
             click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
@@ -132,7 +132,10 @@ def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
 
 
 def _overview(resource: Resource, trials: TrialsView | None) -> str:
-    """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
+    """Returns an overview in tables. ``trials`` is given for a tuning job.
+
+    gcloud's last table, metered units, is empty: nothing is metered.
+    """
     states = [
         text[:_SECONDS] if path.endswith("Time") else text
         for path in _OVERVIEW.values()
@@ -153,10 +156,10 @@ def _overview(resource: Resource, trials: TrialsView | None) -> str:
 def list_jobs(
     session: Session, kind: Kind[Any], region: str, listing: Listing, condition: str
 ) -> None:
-    """The jobs of a project, and of a region where the kind has regions."""
+    """Prints the jobs of a project and, if the kind has regions, of a region."""
 
     def uri_of(resource: Resource) -> str:
-        """Resources of AI Platform have an id only."""
+        """Returns the resource's full name; resources of AI Platform contain only an id."""
         job_id = str(resource.get("jobId"))
         return str(resource["name"] if kind.regional else TrainingJobName(session.project, job_id))
 
@@ -179,7 +182,7 @@ def list_jobs(
 
 
 def show_events(session: Session, name: JobName, layout: Layout) -> None:
-    """Prints all events so far; in other formats than a table field by field."""
+    """Prints all events so far: as a table, or in other formats field by field."""
     with session.connect() as service:
         happened = list(service.events(name))
     if layout.kind == "table":
@@ -209,7 +212,7 @@ def delete(session: Session, name: CustomJobName | TuningJobName) -> None:
 def show_usage(
     session: Session, name: JobName, layout: Layout, replica: str, points: int | None
 ) -> None:
-    """A table with a chart; all of it in other formats."""
+    """Prints the usage as a table with a chart, or in other formats completely."""
     if layout.kind == "table" and points is None:
         points = CHART_WIDTH
     with session.connect() as service:
@@ -225,9 +228,9 @@ def show_usage(
 def stream_logs(
     session: Session, name: JobName, replica: str = "", trial: int | None = None
 ) -> None:
-    """Follows the job; exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
+    """Follows the job, then exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
 
-    With ``trial`` it is the job that runs this trial of it.
+    With ``trial``, follows the job that runs this trial.
     """
     with session.connect() as service:
         if trial is not None:
@@ -247,7 +250,11 @@ def stream_logs(
 
 
 def _run_of(service: Service, name: JobName, trial: int, flags: str) -> JobName:
-    """Raises NotFound, FailedPrecondition: there is no such job; it has no such trial, or none."""
+    """Returns the name of the job that runs a trial.
+
+    Raises NotFound if there is no such job or trial, and FailedPrecondition if the job has no
+    trials.
+    """
     run = trial_run_name(name, trial)
     try:
         return service.job(run).name
@@ -257,7 +264,7 @@ def _run_of(service: Service, name: JobName, trial: int, flags: str) -> JobName:
 
 
 def tell_wait(job: Job) -> bool:
-    """Prints on stderr why a job waits, if it does; returns whether it does."""
+    """Prints on stderr why a job waits; returns whether it waits."""
     why = cell(job.resource, PENDING)
     if why:
         click.secho(disarm(why), err=True, fg="yellow")
@@ -265,7 +272,7 @@ def tell_wait(job: Job) -> bool:
 
 
 def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: str) -> None:
-    """Prints where the replicas' code stands; exits with 1 if that is known of none."""
+    """Prints where the replicas' code is; exits with 1 if that isn't known of any."""
     with session.connect() as service:
         collected = service.stacks.collect(name, replicas)
     comparison = collected.report.comparison
@@ -277,7 +284,7 @@ def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: s
 
 
 def ssh(session: Session, name: JobName, replica: str, command: str | None) -> None:
-    """Ends the process as the shell ended."""
+    """Opens a shell; the process exits as the shell did."""
     # Imported here: websockets and what speaks it, for this one of the commands.
     from footplate.cli.shell.ssh import ssh as open_shell
 

@@ -41,7 +41,7 @@ _IMAGE_OPTION = "--worker-pool-spec: output-image-uri"
 
 @dataclass(frozen=True)
 class CustomJobDraft:
-    """``config`` is a CustomJobSpec; what ``options`` and ``pools`` say wins over it."""
+    """A custom job to submit: ``config``, a CustomJobSpec, under ``options`` and ``pools``."""
 
     project: str
     region: str
@@ -80,10 +80,11 @@ def make_job(
     options: Mapping[str, object],
     pools: Sequence[JsonObject] = (),
 ) -> JsonObject:
-    """``config`` is a CustomJobSpec; each option that was given takes the place of its value.
+    """Returns the job's request. ``config`` is a CustomJobSpec, whose values the given options
+    replace.
 
     Raises:
-        InvalidArgument: there is no worker pool, or what should be one isn't.
+        InvalidArgument: there is no worker pool, or a pool is invalid.
     """
     spec = as_message(CustomJobSpec, config)
     spec["workerPoolSpecs"] = [*pools] or [*_pools(spec)]
@@ -95,7 +96,7 @@ def make_job(
 
 
 def _pools(spec: JsonObject) -> list[JsonObject]:
-    """gcloud's own example writes a lone pool without the list around it: it has one here."""
+    """Returns the worker pools; a pool without a list, as in gcloud's example, is one."""
     found = spec.get("workerPoolSpecs")
     if not isinstance(found, list) or not found:
         raise InvalidArgument(
@@ -110,7 +111,7 @@ def _pools(spec: JsonObject) -> list[JsonObject]:
 
 
 def _put_program(spec: JsonObject, options: Mapping[str, object]) -> None:
-    """--args goes to every pool that runs something, --command to every container."""
+    """Puts --args into every pool that runs something, and --command into every container."""
     pools = spec["workerPoolSpecs"]
     for pool in pools if isinstance(pools, list) else []:
         if not isinstance(pool, dict):
@@ -127,11 +128,11 @@ def _put_program(spec: JsonObject, options: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True)
 class PoolArguments:
-    """``pools`` from --worker-pool-spec; empty: the config file defines them.
+    """The worker pools of --worker-pool-spec; none if the config file defines them.
 
     Raises:
-        InvalidArgument: one of them is wrong.
-        click.UsageError: they don't go with --python-package-uris.
+        InvalidArgument: a pool is wrong.
+        click.UsageError: pools can't be combined with --python-package-uris.
     """
 
     project: str
@@ -149,14 +150,14 @@ class PoolArguments:
             )
 
     def stage(self, storage: PackageStore) -> list[JsonObject]:
-        """The pools' specs, with local code packaged and uploaded, or built into an image."""
+        """Returns the pools' specs; packages and uploads local code, or builds its image."""
         if self._image is not None:
             code, base = read_local_code(self.pools[0]), self.pools[0]["executor-image-uri"]
             build_image(code, base, self._image, _IMAGE_OPTION, pushes=True)
         return self.package(storage)
 
     def package(self, storage: PackageStore) -> list[JsonObject]:
-        """Returns the request like ``stage``, but builds no image."""
+        """Returns the same as ``stage``, but builds no image."""
         if not self._local or self._image is not None:
             return self._made(self.package_uris)
         archives = package_local_code(read_local_code(self.pools[0]))
@@ -166,7 +167,7 @@ class PoolArguments:
         return self._made(stage(storage, self._location, archives))
 
     def forecast_end(self) -> list[JsonObject]:
-        """The specs as far as they are known before anything is built."""
+        """Returns the specs as far as they are known before anything is built."""
         if not self._local:
             return self._made(self.package_uris)
         check_local_code(read_local_code(self.pools[0]))
@@ -179,7 +180,7 @@ class PoolArguments:
         return self._made([uri])
 
     def uploads(self) -> Uploads | None:
-        """Returns the prefix of packages that come later: the server doesn't look for those."""
+        """Returns the prefix of later uploads, where the server doesn't look for packages."""
         if not self._local or self._image is not None:
             return None
         prefix = GcsUri(self._location.bucket, f"{self._location.path}/")
@@ -188,7 +189,7 @@ class PoolArguments:
 
     @property
     def _local(self) -> bool:
-        """Returns whether they run code of this machine."""
+        """Returns whether the pools run code of this machine."""
         return bool(self.pools) and "local-package-path" in self.pools[0]
 
     def _made(self, uris: Sequence[str]) -> list[JsonObject]:
@@ -199,7 +200,7 @@ class PoolArguments:
 
     @property
     def _image(self) -> str | None:
-        """Returns the image to build of the local code; None: a package is built."""
+        """Returns the image to build from the local code; None if a package is built."""
         return self.pools[0].get("output-image-uri") if self._local else None
 
     @cached_property

@@ -26,10 +26,10 @@ _INDENT = "    "
 
 
 class EventFormatter:
-    """Words for events in their order.
+    """Formats events in their order.
 
-    Why a replica starts again isn't told a second time where its failure was told just before: the
-    events themselves say it both times, so that each can be understood alone.
+    Leaves out the reason of a replica's restart if its failure was printed just before. The events
+    contain it both times, so that each can be understood alone.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class EventFormatter:
 
 
 def timetable(events: Sequence[Event]) -> str:
-    """A line for each, with its time; further lines of a message are indented."""
+    """Returns a line for each event, with its time; further lines of a message are indented."""
     event_formatter = EventFormatter()
     return "\n".join(
         f"{event.time[:_SECONDS]}Z  " + event_formatter.tell(event).replace("\n", f"\n{_INDENT}")
@@ -55,7 +55,7 @@ def timetable(events: Sequence[Event]) -> str:
 
 
 def restarts(events: Sequence[Event]) -> str:
-    """Returns how often replicas started again, and why they did last; '' if none did."""
+    """Returns how often replicas were restarted, and the latest reason; '' if none was."""
     again = [event for event in events if event.kind in _AGAIN]
     if not again:
         return ""

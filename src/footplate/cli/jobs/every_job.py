@@ -38,7 +38,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A filter of jobs by place and kind; an empty field is any. ``kind`` is a word of KINDS."""
+    """A filter of jobs by place and kind; empty fields match any. ``kind``: a key of KINDS."""
 
     region: str = ""
     kind: str = ""
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of ended jobs to prune."""
+    """The criteria of ended jobs to prune."""
 
     age: timedelta | None
     states: tuple[State, ...]
@@ -54,7 +54,10 @@ class Choice:
 
 
 class StateValue(click.ParamType[State]):
-    """A state in any spelling: ``failed``, ``JOB_STATE_FAILED``. ``ended``: only final ones."""
+    """A parameter that is a state in any spelling: ``failed``, ``JOB_STATE_FAILED``.
+
+    ``ended`` allows only final states.
+    """
 
     name = "state"
 
@@ -73,7 +76,7 @@ class StateValue(click.ParamType[State]):
 
 
 class AgeValue(click.ParamType[timedelta]):
-    """``30d``, ``12h``."""
+    """A parameter that is an age: ``30d``, ``12h``."""
 
     name = "age"
 
@@ -89,7 +92,7 @@ class AgeValue(click.ParamType[timedelta]):
 
 
 def place_options(function: Callable[P, R]) -> Callable[P, R]:
-    """``--region`` and ``--kind``, handed over as one Place."""
+    """Adds ``--region`` and ``--kind``, which reach the function as one Place."""
 
     @click.option(
         "--region",

@@ -78,7 +78,7 @@ def list_jobs(
 def _jobs(
     service: Service, session: Session, place: Place, condition: str, page_size: int | None = None
 ) -> Iterator[Resource]:
-    """The jobs, their kinds in the words of screens."""
+    """Yields the jobs, with the command line's words for their kinds."""
     asked = {
         "project": session.project,
         "region": place.region,
@@ -89,7 +89,7 @@ def _jobs(
 
 
 def _all_of(*parts: str) -> str:
-    """Joins conditions; the user's comes first, as errors count its characters."""
+    """Joins conditions with AND, the user's first: error messages count its characters."""
     return " AND ".join(filter(None, parts))
 
 
@@ -99,7 +99,7 @@ def _in_states(states: Iterable[State]) -> str:
 
 
 def describe_jobs(session: Session, place: Place, texts: tuple[str, ...], layout: Layout) -> None:
-    """Shows what is found, then reports what is not."""
+    """Prints the jobs that are found, then reports those that aren't."""
     names: list[JobName] = []
     with session.connect() as service:
         failed = _each(texts, lambda text: names.append(_find(service, session, place, text)))
@@ -228,7 +228,7 @@ def _count(jobs: int) -> str:
 
 
 def _each(texts: Sequence[str], act: Callable[[str], None]) -> bool:
-    """Calls ``act`` for each, and reports errors; returns whether there were any."""
+    """Calls ``act`` for each text, and reports errors; returns whether there were any."""
     failed = False
     for text in dict.fromkeys(texts):
         try:
@@ -242,11 +242,11 @@ def _each(texts: Sequence[str], act: Callable[[str], None]) -> bool:
 
 
 def _find(service: Service, session: Session, place: Place, text: str) -> JobName:
-    """The job of which ``text`` is the id or the name.
+    """Returns the name of the job that has ``text`` as its id or name.
 
     Raises:
-        NotFound: there is none; says if it is the display name of one.
-        InvalidArgument: there are several.
+        NotFound: no job matches; the message says if one has this display name.
+        InvalidArgument: several jobs match.
     """
     if "/" in text:
         return parse_job_name(text)
@@ -263,7 +263,7 @@ def _find(service: Service, session: Session, place: Place, text: str) -> JobNam
 
 
 def _names(service: Service, session: Session, place: Place, condition: str) -> list[JobName]:
-    """Returns names of jobs, without those that run pipelines' programs and share their ids."""
+    """Returns the jobs' names, without jobs that run pipelines' programs (same ids)."""
     jobs = _jobs(service, session, place, condition)
     names = [parse_job_name(str(job["name"])) for job in jobs]
     behind = {

@@ -34,7 +34,7 @@ _NAMES = Layout("value", ("uri",))
 def with_restarts(
     service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
 ) -> list[Resource]:
-    """Adds to each job that started again how often it did, if the output is a table."""
+    """Returns the jobs, for a table with the number of restarts of each job that was restarted."""
     if listing.uri or listing.layout.kind != "table" or not found:
         return found
     with suppress(ServiceError):  # an older service doesn't say
@@ -50,7 +50,7 @@ def print_jobs(
     columns: Mapping[str, str],
     uri_of: Callable[[Resource], str],
 ) -> None:
-    """Jobs of one list; with ``--uri`` their names only. ``where``: for who finds none."""
+    """Prints jobs; with ``--uri`` only their names. ``where`` is for the message about none."""
     if not found:
         show_none(listing, where)
     elif listing.uri:
@@ -64,7 +64,7 @@ def print_jobs(
 
 
 def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
-    """Renders jobs; a table gets a last column for why jobs wait or failed, if any does."""
+    """Renders jobs; a table's last column says why jobs wait or failed, if any does."""
     if not layout.takes_rows:
         return render_list(found, layout, columns)
     found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
@@ -90,7 +90,7 @@ def _width(found: Sequence[Resource], columns: Mapping[str, str], *, noted: bool
 
 
 def _shortened(resource: Resource) -> dict[str, str]:
-    """Returns the cells for narrow terminals: what tells jobs of a list apart."""
+    """Returns the cells for narrow terminals: those that distinguish the jobs of a list."""
     return {
         "name": cell(resource, "name").rpartition("/")[2],
         "state": cell(resource, "state").removeprefix("JOB_STATE_"),

@@ -23,7 +23,7 @@ N = TypeVar("N", TrainingJobName, CustomJobName, TuningJobName)
 
 @dataclass(frozen=True)
 class Kind(Generic[N]):
-    """``group``: the words that stand before a verb. ``columns`` are those of its table."""
+    """A kind of job. ``group`` has the words before a verb; ``columns`` are those of its table."""
 
     noun: str
     group: str
@@ -47,7 +47,7 @@ class Kind(Generic[N]):
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def help(self, text: str, verb: str, examples: tuple[str, ...]) -> str:
-        """``text`` with examples, each of them what follows ``footplate GROUP VERB``."""
+        """Returns a help text with examples: each is the text after ``footplate GROUP VERB``."""
         values = {
             "job": self.example,
             "tuning_job": self.tuning_example,
@@ -149,7 +149,7 @@ _VERBS = ("describe", "stream-logs", "events", "trials", "cancel")
 
 
 def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
-    """Command lines about a job, by verb."""
+    """Returns command lines for a job, by verb."""
     operand = name.job_id
     if not isinstance(name, TrainingJobName):
         operand = str(name)
@@ -160,7 +160,7 @@ def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
 
 
 def list_command(name: JobName, flags: str = "") -> str:
-    """The command line that lists the jobs beside this one."""
+    """Returns the command line that lists the jobs beside this one."""
     words = ["footplate", KINDS[type(name)].group, "list"]
     given = [flag for flag in shlex.split(flags) if not flag.startswith("--project=")]
     if name.project != DEFAULT_PROJECT or len(given) < len(shlex.split(flags)):

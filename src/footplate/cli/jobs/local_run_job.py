@@ -28,10 +28,10 @@ _STAGE = "footplate-local-run"
 
 
 def run_here(run: LocalRun, args: Sequence[str]) -> NoReturn:
-    """Package its code, run it, and end the process with it.
+    """Packages the code, runs it, and ends the process with it.
 
     Raises:
-        InvalidArgument: there is no such runtime, or something named isn't in the folder.
+        InvalidArgument: the runtime doesn't exist, or a named file isn't in the folder.
         FailedPrecondition: the private service can't start, or has died.
     """
     if run.output_image_uri is not None:

@@ -25,7 +25,7 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _program_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds the options of what runs, in what, and where its files lie."""
+    """Adds the options for the program, its software, and the places of its files."""
     for option in (
         click.option(
             "--python-version",
@@ -69,7 +69,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _cluster_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds the options of how many replicas run."""
+    """Adds the options for the number of replicas."""
     for option in (
         click.option(
             "--start-port",

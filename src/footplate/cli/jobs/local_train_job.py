@@ -55,10 +55,10 @@ if __name__ == "__main__":
 
 
 def train_here(run: LocalTrain, user_args: Sequence[str] | None) -> NoReturn:
-    """Package the trainer, run it, and end the process with it.
+    """Packages the trainer, runs it, and ends the process with it.
 
     Raises:
-        InvalidArgument: there is no such package, module or runtime, or --job-dir is no place.
+        InvalidArgument: the package, module or runtime doesn't exist, or --job-dir is invalid.
         FailedPrecondition: the private service can't start, or has died.
     """
     members = cluster(run)
@@ -80,7 +80,7 @@ def train_here(run: LocalTrain, user_args: Sequence[str] | None) -> NoReturn:
 
 
 def _stage(service: Service, program: Program, place: str | GcsUri | None) -> list[str]:
-    """Makes the buckets that the job names, and uploads its packages; returns their URIs."""
+    """Creates the buckets that the job names, and uploads its packages; returns their URIs."""
     check_names(program.packages)
     buckets = [_STAGE]
     if isinstance(place, GcsUri):
@@ -106,7 +106,7 @@ class Cluster:
 
 
 def cluster(run: LocalTrain) -> Cluster:
-    """Counts that are None are gcloud's; all of them count in a distributed run only."""
+    """Returns the numbers of replicas: gcloud's defaults for None, and none unless distributed."""
     if not run.distributed:
         return Cluster()
     workers, servers = run.worker_count, run.parameter_server_count
@@ -123,7 +123,9 @@ def local_job(
     package_uris: Sequence[str],
     user_args: Sequence[str] | None,
 ) -> JsonObject:
-    """``options`` as a submit has them: module_name, job_dir, runtime_version, python_version."""
+    """Returns the job to run. ``options`` are a submit's: module_name, job_dir, runtime_version,
+    python_version.
+    """
     if members == Cluster():
         chosen: dict[str, object] = {"scale_tier": "basic"}
     else:
@@ -150,10 +152,10 @@ def _role(name: str, count: int) -> dict[str, object]:
 
 
 def read_job_dir(text: str | None) -> str | GcsUri | None:
-    """A real path, or the place in a bucket; None: none was given.
+    """Returns a real path, or the place in a bucket; None if no job directory is given.
 
     Raises:
-        InvalidArgument: it is neither, or a file stands there.
+        InvalidArgument: ``text`` is neither, or a file has this path.
     """
     if not text:
         return None
@@ -169,7 +171,7 @@ def read_job_dir(text: str | None) -> str | GcsUri | None:
 
 @dataclass(frozen=True)
 class Program:
-    """Packages to submit, and the module of them to run."""
+    """The packages to submit, and the module to run."""
 
     module: str
     packages: tuple[Archive, ...]
@@ -178,10 +180,11 @@ class Program:
 
 
 def package_program(package_path: str, module: str) -> Program:
-    """The module is started in the parent of ``package_path``, from the package as installed.
+    """Returns the packages; the module runs from the installed package, in the parent of
+    ``package_path``.
 
     Raises:
-        InvalidArgument: there is no such package or module, or it doesn't build.
+        InvalidArgument: the package or module doesn't exist, or doesn't build.
     """
     archive = build_shown(package_path)
     parent = Path(package_path).expanduser().resolve().parent

@@ -52,7 +52,7 @@ _SWITCHES = {
 
 @dataclass(frozen=True)
 class SubmissionOptions:
-    """The options of how a job is submitted, and of what comes after."""
+    """The options for submitting a job, and for what follows."""
 
     layout: Layout
     stream_logs: bool
@@ -68,7 +68,7 @@ class SubmissionOptions:
 
 
 def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds the options of how a job is submitted, and --format; passes them as ``submitting``."""
+    """Adds the options for submitting a job, and --format; passes them as ``submitting``."""
     function = format_option("yaml")(gathered("submitting", SubmissionOptions)(function))
     for option in (
         click.option(
@@ -101,7 +101,7 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def account_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds the options that jobs of all kinds have beside their program."""
+    """Adds the options that jobs of all kinds have beside those of their program."""
     for option in (
         click.option(
             "--enable-web-access", is_flag=True, help="Allow shells in the job's replicas."
@@ -163,7 +163,7 @@ def put_run_options(spec: JsonObject, options: Mapping[str, object]) -> None:
 
 
 def put_job_options(job: JsonObject, options: Mapping[str, object]) -> None:
-    """Labels and the encryption key."""
+    """Puts labels and the encryption key into the job."""
     if isinstance(labels := options.get("labels"), dict):
         job["labels"] = dict(labels)
     if (key := options.get("kms_key_name")) is not None:
@@ -171,7 +171,7 @@ def put_job_options(job: JsonObject, options: Mapping[str, object]) -> None:
 
 
 def kms_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds options that the service stores and shows, without effect on this machine."""
+    """Adds options for an encryption key, which the service stores and shows, but doesn't use."""
     for name, text in (
         ("kms-project", "Project of the key."),
         ("kms-location", "Location of the key."),
@@ -183,7 +183,7 @@ def kms_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def kms_key_name(options: Mapping[str, object], project: str) -> str | None:
-    """The whole resource name of the key that ``options`` give; None if they give none."""
+    """Returns the full resource name of the key in ``options``; None without a key."""
     key, keyring, location, key_project = (
         str(options.get(f"kms_{part}") or "") for part in ("key", "keyring", "location", "project")
     )
@@ -210,7 +210,10 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def put_learn_from(job: JsonObject, earlier: object) -> None:
-    """``earlier``: an id or a whole resource name; nothing happens for None."""
+    """Adds the label that makes a search learn from an earlier one.
+
+    ``earlier`` is an id or a full resource name; None changes nothing.
+    """
     if earlier is None:
         return
     labels = job.get("labels")

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 
 class Draft(Protocol):
-    """A job as a command line describes it."""
+    """A job to submit, described by a command line."""
 
     def forecast_end(self) -> JsonObject:
-        """The request, as far as it is known before anything is built or uploaded."""
+        """Returns the request as far as it is known before anything is built or uploaded."""
 
     def stage(self, storage: PackageStore) -> JsonObject:
-        """The request, with what it names built and uploaded."""
+        """Builds and uploads the code that the request names; returns the request."""
 
     def package(self, storage: PackageStore) -> JsonObject:
-        """Returns the request like ``stage``, but with packages only: builds no image."""
+        """Returns the same request as ``stage``, but builds only packages, no image."""
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         """Validates the draft in the service."""
@@ -48,16 +48,16 @@ class Draft(Protocol):
     def check_packages(
         self, service: Service, request: JsonObject, built: Mapping[str, bytes]
     ) -> tuple[PackageCheck, ...]:
-        """Checks whether its packages can be installed; ``built``: those that ``stage`` uploads."""
+        """Checks that the job's packages can be installed. ``built`` are those to upload."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
-        """Makes the job."""
+        """Creates the job."""
 
 
 def submit(session: Session, options: SubmissionOptions, draft: Draft) -> Job:
     """Submits the job, prints its warnings, and follows it if requested.
 
-    With --dry-run nothing is made, and the process ends with the verdict.
+    With --dry-run it submits nothing, and ends the process with the verdict.
     """
     with session.connect() as service:
         service.health()
@@ -87,7 +87,7 @@ def _finish_dry_run(service: Service, options: SubmissionOptions, draft: Draft) 
 def announce(session: Session, name: JobName, *, tuning: bool) -> None:
     """Prints the id and next commands on stderr; stdout is for the resource.
 
-    ``tuning``: it has trials.
+    ``tuning``: the job has trials.
     """
     commands = job_commands(name, session.flags)
     at_interrupt(job_goes_on(name.job_id, commands))
@@ -100,13 +100,13 @@ def announce(session: Session, name: JobName, *, tuning: bool) -> None:
 
 
 def print_submission_notes(session: Session, name: JobName) -> None:
-    """Prints the job's warnings. Errors are ignored: the submission has succeeded."""
+    """Prints the job's warnings; ignores errors, since the job is submitted."""
     with suppress(ServiceError), session.connect() as service:
         print_warnings(list(service.events(name)))
 
 
 def print_queue_reason(session: Session, name: JobName) -> None:
-    """Prints once why the job waits. Errors are ignored: the submission has succeeded."""
+    """Prints why the job waits; ignores errors, since the job is submitted."""
     with suppress(ServiceError), session.connect() as service:
         job = service.job(name)
         if job.state is State.QUEUED:

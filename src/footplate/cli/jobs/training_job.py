@@ -78,9 +78,9 @@ _COUNTS = {"worker_count": "workerCount", "parameter_server_count": "parameterSe
 
 @dataclass(frozen=True)
 class TrainingJobDraft:
-    """``config`` is a Job of the API; what ``options`` say wins over it.
+    """A training job to submit. ``config`` is a Job of the API; ``options`` override it.
 
-    ``user_args``: what the program gets, None: what ``config`` says.
+    ``user_args`` are the program's arguments; None for those of ``config``.
     """
 
     project: str
@@ -129,7 +129,7 @@ class TrainingJobDraft:
 
 
 def find_module(config: JsonObject, options: Mapping[str, object]) -> tuple[str, str] | None:
-    """The option or the field that says which module is to run, and what it says."""
+    """Returns the option or field with the module to run, and its value; None without one."""
     if given := options.get("module_name"):
         return "--module-name", str(given)
     training_input = config.get("trainingInput")
@@ -145,12 +145,12 @@ def make_job(
     package_uris: Sequence[str] = (),
     user_args: Sequence[str] | None = None,
 ) -> JsonObject:
-    """The file's job with each option that was given (is not None) in place of the file's value.
+    """Returns the job of the config file, in which the given options (not None) replace values.
 
-    The option ``default_region`` counts only where neither ``region`` nor the file names one.
+    The option ``default_region`` applies only if neither ``region`` nor the file names a region.
 
     Raises:
-        InvalidArgument: the file holds something else where the job has an object.
+        InvalidArgument: the file has another value where the job has an object.
     """
     job: JsonObject = dict(config)
     job["jobId"] = job_id
@@ -179,9 +179,10 @@ def _put_fields(given: JsonObject, options: Mapping[str, object]) -> None:
 
 
 def _drop_machines(given: JsonObject, options: Mapping[str, object]) -> None:
-    """Leaves out the file's machines if an option names another tier than CUSTOM.
+    """Removes the file's machines if an option names another tier than CUSTOM.
 
-    They belong to the file's tier, over which the option wins, and would be refused beside it.
+    They belong to the file's tier, which the option overrides, and the API would refuse them beside
+    another tier.
     """
     tier = options.get("scale_tier")
     if tier in (None, "custom"):
@@ -218,7 +219,7 @@ def _accelerator(option: str, given: Mapping[str, str]) -> JsonObject:
 
 
 def _object(parent: JsonObject, key: str) -> JsonObject:
-    """The object at ``key``, copied, made if there is none."""
+    """Replaces the object at ``key`` by a copy, or adds an empty one; returns it."""
     value = parent.get(key)
     if not isinstance(value, dict | None):
         raise InvalidArgument(f"--config: {key} is not a mapping")
@@ -235,7 +236,7 @@ def _put(parent: JsonObject, path: Sequence[str], value: JsonValue) -> None:
 
 @dataclass(frozen=True)
 class PackageArguments:
-    """The options on packages, and the location where local ones are put."""
+    """The options for packages, and the location to which local ones are uploaded."""
 
     job: str
     asked: PackageOptions
@@ -244,7 +245,7 @@ class PackageArguments:
     """Where it was given, and what: the module that is to run."""
 
     def stage(self, storage: PackageStore) -> list[str]:
-        """Builds and uploads what is local; returns all packages' URIs, the built one first."""
+        """Builds and uploads local packages; returns the URIs of all, the built one's first."""
         local, location = self._local(), self._location()
         if location is None:
             return self._remote()
@@ -256,7 +257,7 @@ class PackageArguments:
         return [*stage(storage, location, [*built, *local]), *self._remote()]
 
     def forecast_end(self) -> list[str]:
-        """The URIs that there would be, as far as they are known before anything is built."""
+        """Returns the packages' future URIs, as far as they are known before anything is built."""
         local, location = self._local(), self._location()
         if location is None:
             return self._remote()
@@ -272,7 +273,7 @@ class PackageArguments:
         return [*uris, *self._remote()]
 
     def _check_module(self, built: Archive) -> None:
-        """Checks that the package has the module, if no other package can have it."""
+        """Checks that the built package has the module, unless another package may have it."""
         package_path = self.asked.package_path
         if self.module is not None and package_path is not None and not self.asked.packages:
             parent = Path(package_path).expanduser().resolve().parent
@@ -280,7 +281,7 @@ class PackageArguments:
             check_module(module, built, own_build=is_project(parent), field=field)
 
     def uploads(self) -> Uploads | None:
-        """Returns the prefix of packages that come later: the server doesn't look for those."""
+        """Returns the prefix of later uploads, where the server doesn't look for packages."""
         location = self._location()
         if location is None:
             return None
@@ -299,7 +300,7 @@ class PackageArguments:
         return [read_package(name) for name in self.asked.packages if not name.startswith("gs://")]
 
     def _location(self) -> GcsUri | None:
-        """Returns where local packages go; None: there are none."""
+        """Returns where local packages are uploaded to; None if there are none."""
         asked = self.asked
         if asked.package_path is None and len(self._remote()) == len(asked.packages):
             return None

@@ -19,7 +19,7 @@ TIERS = ("basic", "basic-gpu", "basic-tpu", "standard-1", "premium-1", "custom")
 
 
 class TierValue(click.Choice[str]):
-    """A tier in gcloud's spelling, or in the API's, which gcloud takes as well: ``BASIC_GPU``."""
+    """A parameter that is a tier in the spelling of gcloud or of the API, such as ``BASIC_GPU``."""
 
     def __init__(self) -> None:
         super().__init__(TIERS, case_sensitive=False)
@@ -43,7 +43,7 @@ class PackageOptions:
 
 
 def program_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds options of what runs and where its files lie; PackageOptions become ``packages``."""
+    """Adds the options for the program and its files; passes PackageOptions as ``packages``."""
     function = gathered("packages", PackageOptions)(function)
     for option in (
         click.option(
@@ -101,7 +101,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds the options of the machines that it runs on."""
+    """Adds the options for the job's machines."""
     for role, text in (
         ("parameter-server", "parameter servers"),
         ("worker", "workers"),

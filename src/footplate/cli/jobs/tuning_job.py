@@ -26,7 +26,7 @@ _COUNTS = {"max_trial_count": "maxTrialCount", "parallel_trial_count": "parallel
 
 @dataclass(frozen=True)
 class TuningJobDraft:
-    """A draft whose packages are in buckets already: nothing is built or uploaded."""
+    """A tuning job to submit. Its packages are in buckets already: nothing is built."""
 
     project: str
     region: str
@@ -57,12 +57,12 @@ class TuningJobDraft:
 
 
 def make_job(display_name: str, config: JsonObject, options: Mapping[str, object]) -> JsonObject:
-    """``config`` has studySpec, trialJobSpec and counts; options take the place of its values.
+    """Returns the job's request from ``config``, in which the given options replace values.
 
-    A count that neither says is 1, as gcloud has it.
+    ``config`` has studySpec, trialJobSpec and counts. A missing count is 1, as in gcloud.
 
     Raises:
-        InvalidArgument: what should be an object isn't.
+        InvalidArgument: a field that must be an object isn't one.
     """
     job = as_message(HyperparameterTuningJob, config)
     job["displayName"] = display_name
@@ -78,7 +78,7 @@ def make_job(display_name: str, config: JsonObject, options: Mapping[str, object
 
 
 def _child(job: JsonObject, key: str) -> JsonObject:
-    """The object at ``key``, copied."""
+    """Replaces the object at ``key`` by a copy, or adds an empty one; returns it."""
     value = job.get(key)
     if not isinstance(value, dict | None):
         raise InvalidArgument(f"--config: {key} is not a mapping")

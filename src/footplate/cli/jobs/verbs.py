@@ -28,7 +28,7 @@ _MOST_POINTS = 1000
 
 @dataclass(frozen=True)
 class Verb:
-    """``summary`` is its line in the help of its group; its options are handed to its action."""
+    """A command for jobs. ``summary`` is its line in the group's help; its action gets options."""
 
     summary: str
     text: str
@@ -237,7 +237,7 @@ exit code is 0 if the job succeeded, else 1. Ctrl-C ends the command, not the jo
 
 
 def entry(kind: Kind[Any], verb: str, *options: Decorator) -> Entry:
-    """The command ``verb`` of a group; ``options`` are those that only this kind has."""
+    """Returns the command ``verb`` of a group; only this kind of job has ``options``."""
     row = VERBS[verb]
     summary = kind.summaries.get(verb, row.summary)
     return Entry(verb, _command(kind, verb, row, options), summary)

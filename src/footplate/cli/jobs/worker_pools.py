@@ -18,7 +18,7 @@ _SOFTWARE = ("container-image-uri", "executor-image-uri", "python-module", *LOCA
 
 
 def check_pools(pools: Sequence[dict[str, str]]) -> None:
-    """Raises InvalidArgument: naming the key that is wrong or missing."""
+    """Raises InvalidArgument if a key of a pool is wrong or missing, and names the key."""
     if not pools[0]:
         raise _wrong("the first pool can't be empty: it has the primary replica")
     for pool in pools:
@@ -42,9 +42,9 @@ def make_pool(
     image: str = "",
     built: str | None = None,
 ) -> JsonObject:
-    """A WorkerPoolSpec; ``module`` and ``image``, or an image ``built``, run local code.
+    """Returns a WorkerPoolSpec; {} for a pool that is left out.
 
-    Empty: a pool that is left out.
+    Local code runs by ``module`` and ``image``, or in an image that was ``built``.
     """
     if not pool:
         return {}
@@ -112,7 +112,8 @@ def _check_software(pool: dict[str, str]) -> None:
 def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
     """Checks a pool's software, which may only repeat that of the first pool.
 
-    gcloud takes none of these keys there. A Reduction Server beside a local package is ours.
+    gcloud takes none of these keys there. Only this service runs a Reduction Server beside a local
+    package.
     """
     for key in ("local-package-path", *_SOFTWARE):
         if key in pool and pool[key] != first.get(key):

@@ -40,9 +40,10 @@ def run_to_end(
     gpus: bool = False,
     seen: Path | None = None,
 ) -> NoReturn:
-    """``send`` makes the job, of so many replicas; then it is followed. Ends the process.
+    """Runs a job in a private service, follows it, and ends the process with it.
 
-    ``gpus``: it may use those of this machine. ``seen``: a folder that it sees wherever it lies.
+    ``send`` creates the job, with ``replicas`` replicas. ``gpus`` lets it use this machine's GPUs.
+    ``seen`` is a folder that it sees wherever it lies.
     """
     with private_service(replicas, gpus=gpus, seen=seen) as connect:
         with connect() as service:
@@ -52,7 +53,7 @@ def run_to_end(
 
 
 def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tuple[Job, bool]:
-    """The job as it ended, and whether that was asked for by Ctrl-C."""
+    """Follows the job; returns it as it ended, and whether Ctrl-C cancelled it."""
 
     def cancel() -> None:
         click.echo("\nCancelling the job, and waiting until it has ended.", err=True)
@@ -66,7 +67,7 @@ def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tup
 
 @contextmanager
 def _at_interrupt(act: Callable[[], None]) -> Iterator[threading.Event]:
-    """Gives the first Ctrl-C in the block to ``act`` and sets the event; the next acts as usual."""
+    """Makes the first Ctrl-C call ``act`` and set the event; the next one acts as usual."""
     seen = threading.Event()
 
     def handle(_number: int, _frame: object) -> None:
@@ -92,15 +93,14 @@ _GPUS = "gpus"
 def private_service(
     replicas: int, *, gpus: bool = False, seen: Path | None = None
 ) -> Iterator[Callable[[], Service]]:
-    """Clients of a service with room for so many replicas.
+    """Runs a private service with room for ``replicas``; yields a function that connects to it.
 
-    ``gpus``: it hands out those of this machine, each as a GPU_TYPE. ``seen``: a folder that
-    programs see even below /tmp, of which each has one of its own.
-
-    At the end of the block what still runs there is cancelled, and awaited; nothing is left.
+    ``gpus`` lets it allocate this machine's GPUs, each as a GPU_TYPE. ``seen`` is a folder that
+    programs see even below /tmp, although each has its own /tmp. At the end of the block it cancels
+    the remaining jobs, waits for their end, and removes the service's files.
 
     Raises:
-        FailedPrecondition: it can't start, or (when a client is asked for) it has died.
+        FailedPrecondition: the service can't start or, at a connection, has ended.
     """
     folder = Path(tempfile.mkdtemp(prefix="footplate-local-"))
     process = subprocess.Popen(
@@ -133,12 +133,12 @@ def _announced(process: subprocess.Popen[bytes]) -> Target:
 
 
 def require_image(uri: str) -> None:
-    """Raises InvalidArgument: the private service wouldn't have its runtime."""
+    """Raises InvalidArgument if the private service hasn't the image's runtime."""
     _runtimes().for_image(uri, "--executor-image-uri")
 
 
 def require_version(version: str | None, python: str | None) -> None:
-    """Raises InvalidArgument: the private service wouldn't have it, or not with this Python."""
+    """Raises InvalidArgument if the private service hasn't the runtime, or not with this Python."""
     _runtimes().for_version(version or "", python or "", "--runtime-version")
 
 

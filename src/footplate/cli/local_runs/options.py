@@ -9,7 +9,7 @@ import click
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The options of ``local-run``. Raises click.UsageError: they name no or several programs."""
+    """The options of ``local-run``. Raises click.UsageError unless they name one program."""
 
     executor_image_uri: str
     local_package_path: str

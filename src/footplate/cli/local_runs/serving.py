@@ -38,7 +38,7 @@ _WITH_GPUS = 4
 def main(
     folder: Path, replicas: int | None = None, *, seen: Path | None = None, gpus: bool = False
 ) -> None:
-    """Serves in ``folder``, or ends what a killed service left there; then removes it."""
+    """Serves in ``folder``, or ends what a killed service left; then removes the folder."""
     forget(os.environ)
     token = secrets.token_urlsafe()
     try:
@@ -63,10 +63,10 @@ def private_settings(
     gpus: bool = False,
     seen: Path | None = None,
 ) -> Settings:
-    """The user's own, but for what would share, ration or measure something.
+    """Returns the user's settings, without those that share, limit or measure something.
 
-    Environments are kept where the user's service keeps them. ``gpus``: those of this machine,
-    whatever they are, count as GPU_TYPE. ``seen`` is one more of the ``tmp_paths``.
+    Environments are cached in the same place as the user's service does. ``gpus`` makes this
+    machine's GPUs, of whatever type, count as GPU_TYPE. ``seen`` is added to the ``tmp_paths``.
 
     Raises:
         InvalidArgument: a setting of the user is wrong.

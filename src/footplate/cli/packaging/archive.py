@@ -23,7 +23,7 @@ _TIME = 315_619_200
 
 @dataclass(frozen=True)
 class Archive:
-    """A package file, by its name and content."""
+    """A package file: its name and content."""
 
     name: str
     content: bytes
@@ -33,7 +33,7 @@ class Archive:
         return hashlib.sha256(self.content).hexdigest()
 
     def members(self) -> tuple[str, ...]:
-        """The names of the files in a .tar.gz."""
+        """Returns the names of the files in a .tar.gz."""
         with tarfile.open(fileobj=io.BytesIO(self.content), mode="r:gz") as tar:
             return tuple(member.name for member in tar if member.isfile())
 
@@ -45,7 +45,7 @@ class Source:
 
 
 def write_tar_gz(files: Mapping[str, Source]) -> bytes:
-    """The same files make the same bytes: sorted, with a fixed time and no owner."""
+    """Returns a reproducible archive: files sorted, with a fixed time and no owner."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name in sorted(files):
@@ -59,7 +59,7 @@ def write_tar_gz(files: Mapping[str, Source]) -> bytes:
 
 
 def normalise(content: bytes) -> bytes:
-    """The files of a .tar.gz, packed so that two builds of the same code are equal."""
+    """Returns a .tar.gz with the same files, packed so that equal code has equal bytes."""
     files: dict[str, Source] = {}
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as tar:
         for member in tar:
@@ -86,9 +86,9 @@ _REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 
 
 def read_tree(root: Path) -> dict[str, Source]:
-    """The files below ``root`` by their path with slashes; caches and repositories left out.
+    """Returns the files below ``root`` by their path with slashes, without caches and repositories.
 
-    Links are followed, but not in circles.
+    Follows links, but not in circles.
     """
     return {
         path.relative_to(root).as_posix(): Source(path.read_bytes(), os.access(path, os.X_OK))
@@ -97,15 +97,16 @@ def read_tree(root: Path) -> dict[str, Source]:
 
 
 def find_files(root: Path) -> list[Path]:
-    """The files that ``read_tree`` reads."""
+    """Returns the paths of the files that ``read_tree`` reads."""
     return sorted(_walk(root, frozenset()))
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """A copy to build in. It keeps repositories: versions may be made from them.
+    """Copies the source to build in. Repositories are included, since builds may read versions from
+    them.
 
     Raises:
-        InvalidArgument: a file couldn't be read; names it.
+        InvalidArgument: a file can't be read; the message names it.
     """
 
     def ignore(folder: str, names: list[str]) -> list[str]:
@@ -138,7 +139,7 @@ def _derived(path: Path) -> bool:
 
 
 def _circular(path: Path) -> bool:
-    """Returns whether a link is circular, or it is a socket or pipe: reading it would never end."""
+    """Returns whether reading the path never ends: a circular link, a socket or a pipe."""
     if path.is_symlink() and path.is_dir():
         return path.parent.resolve().is_relative_to(path.resolve())
     return path.exists() and not path.is_dir() and not path.is_file()

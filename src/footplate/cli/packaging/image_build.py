@@ -34,7 +34,7 @@ _PIP = ("python3", "-m", "pip", "install", "--no-cache-dir")
 
 
 def read_image_name(text: str, option: str) -> ImageReference:
-    """Raises InvalidArgument: it can't be the name of a new image."""
+    """Returns the parsed name. Raises InvalidArgument if a new image can't have it."""
     try:
         reference = parse_reference(text)
     except MalformedReference as error:
@@ -45,12 +45,12 @@ def read_image_name(text: str, option: str) -> ImageReference:
 
 
 def build_image(code: LocalCode, base: str, name: str, option: str, *, pushes: bool) -> None:
-    """Makes the engine of this machine build ``name``, with its output on stderr.
+    """Builds the image ``name`` with this machine's engine; the output goes to stderr.
 
-    ``pushes``: to the registry that the name begins with, if it does.
+    ``pushes`` the image to the registry at the beginning of the name, if it has one.
 
     Raises:
-        InvalidArgument: the name, or something named by ``code``, is wrong.
+        InvalidArgument: the name, or a file named by ``code``, is wrong.
         FailedPrecondition: there is no engine, or it can't build or push the image.
     """
     reference = read_image_name(name, option)
@@ -65,7 +65,9 @@ def build_image(code: LocalCode, base: str, name: str, option: str, *, pushes: b
 
 
 def find_socket(option: str) -> str:
-    """Raises FailedPrecondition: no engine answers; says what to install or to start."""
+    """Returns the engine's socket. Raises FailedPrecondition, which says what to install or start,
+    if no engine answers.
+    """
     from footplate.settings import load_settings
 
     found = find_engine(load_settings(os.environ).container_engine, os.environ)
@@ -75,7 +77,7 @@ def find_socket(option: str) -> str:
 
 
 def make_context(code: LocalCode, base: str) -> bytes:
-    """A tar.gz with the Dockerfile and all that it copies. Raises InvalidArgument."""
+    """Returns a tar.gz with the Dockerfile and all files that it copies. Raises InvalidArgument."""
     root = check_local_code(code)
     archives = [build_sdist(root)] if is_project(root) else []
     archives += read_extra_packages(code, root)

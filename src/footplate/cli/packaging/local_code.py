@@ -51,7 +51,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class LocalCode:
-    """The keys of a worker pool that say what local code to run; paths are relative to ``root``."""
+    """The local code to run, from the keys of a worker pool; paths are relative to ``root``."""
 
     root: Path
     python_module: str | None = None
@@ -64,17 +64,17 @@ class LocalCode:
 
     @property
     def main(self) -> PurePosixPath:
-        """The file that is run."""
+        """Returns the path of the file to run."""
         if self.python_module:
             return PurePosixPath(*self.python_module.split(".")).with_suffix(".py")
         return PurePosixPath(self.script or "")
 
 
 def package_local_code(code: LocalCode) -> list[Archive]:
-    """The packages to submit, the one with MODULE first.
+    """Returns the packages to submit, the one with MODULE first.
 
     Raises:
-        InvalidArgument: something named isn't there, or lies outside of the root.
+        InvalidArgument: a named file doesn't exist, or lies outside of the root.
     """
     root = check_local_code(code)
     runner = make_sdist(PACKAGE, _files(code, root), read_requirements(code, root))
@@ -83,7 +83,7 @@ def package_local_code(code: LocalCode) -> list[Archive]:
 
 
 def check_local_code(code: LocalCode) -> Path:
-    """The root of the code. Raises InvalidArgument: it, or its main file, isn't there."""
+    """Returns the root of the code. Raises InvalidArgument if it or its main file doesn't exist."""
     root = code.root.expanduser()
     key = "script" if code.script else "python-module"
     main = _inside(code, root, str(code.main), key)
@@ -104,7 +104,7 @@ def _files(code: LocalCode, root: Path) -> dict[str, Source]:
 def read_code_files(code: LocalCode, root: Path) -> dict[str, Source]:
     """Returns the files that gcloud would package, by path below ``root``.
 
-    They are those in the folder of the main file and in the extra ones. Raises InvalidArgument.
+    They are the files in the main file's folder and in the extra folders. Raises InvalidArgument.
     """
     files: dict[str, Source] = {}
     for folder in _folders(code):
@@ -123,7 +123,7 @@ def _command(code: LocalCode) -> list[str]:
 
 
 def read_requirements(code: LocalCode, root: Path) -> list[str]:
-    """Returns requirements of the pool and of requirements.txt. Raises InvalidArgument."""
+    """Returns the requirements of the pool and of requirements.txt. Raises InvalidArgument."""
     found = list(code.requirements)
     path = root / "requirements.txt"
     if path.is_file():
@@ -140,7 +140,7 @@ def read_requirements(code: LocalCode, root: Path) -> list[str]:
 
 
 def find_local_uses(code: LocalCode) -> tuple[Use, ...]:
-    """Finds how the code and its extra packages use TensorFlow. Raises InvalidArgument."""
+    """Returns how the code and its extra packages use TensorFlow. Raises InvalidArgument."""
     root = code.root.expanduser()
     folders = [_inside(code, root, path, "extra-dirs") for path in _folders(code)]
     packages = read_extra_packages(code, root)
@@ -148,7 +148,7 @@ def find_local_uses(code: LocalCode) -> tuple[Use, ...]:
 
 
 def read_extra_packages(code: LocalCode, root: Path) -> list[Archive]:
-    """Raises InvalidArgument: one isn't there."""
+    """Returns the extra packages. Raises InvalidArgument if one doesn't exist."""
     return [_read(code, root, path) for path in code.extra_packages]
 
 
@@ -174,7 +174,7 @@ def _inside(code: LocalCode, root: Path, path: str, key: str) -> Path:
 
 
 def read_local_code(pool: dict[str, str]) -> LocalCode:
-    """The keys of ``--worker-pool-spec`` that concern local code; lists are parted by ``;``."""
+    """Reads the keys of ``--worker-pool-spec`` for local code; ``;`` separates items."""
 
     def several(key: str) -> tuple[str, ...]:
         return tuple(part.strip() for part in pool.get(key, "").split(";") if part.strip())

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def find_uses(
     root: Path, folders: Iterable[Path], archives: Iterable[Archive], requirements: Iterable[str]
 ) -> tuple[Use, ...]:
-    """``folders`` lie below ``root``, in which a setup.py or a requirements.txt may stand."""
+    """Returns how packages use TensorFlow.
+
+    ``folders`` lie below ``root``, which may contain a setup.py or a requirements.txt.
+    """
     sources = PackageSources()
     sources.texts["PKG-INFO"] = "\n".join(requirements)
     sources.read_files(root, (path for path in root.glob("*.*") if path.is_file()))

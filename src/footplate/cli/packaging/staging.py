@@ -20,27 +20,29 @@ class PackageStore(Protocol):
     """The methods of ``client.storage.Storage`` that staging uses."""
 
     def create_bucket(self, project: str, name: str) -> object:
-        """Raises AlreadyExists."""
+        """Creates a bucket. Raises AlreadyExists."""
 
     def upload(self, uri: GcsUri, content: bytes, content_type: str) -> object:
-        """Raises NotFound: the bucket isn't there."""
+        """Uploads an object. Raises NotFound if the bucket doesn't exist."""
 
 
 class BuiltPackages:
-    """Keeps what would be uploaded, by URI."""
+    """A package store that keeps, by URI, the packages that would be uploaded."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
     def create_bucket(self, project: str, name: str) -> None:
-        """Makes no bucket, since nothing is uploaded."""
+        """Creates no bucket, since nothing is uploaded."""
 
     def upload(self, uri: GcsUri, content: bytes, content_type: str) -> None:  # noqa: ARG002
         self.contents[str(uri)] = content
 
 
 def staging_location(job_id: str, staging_bucket: str | None, job_dir: str | None) -> GcsUri | None:
-    """gcloud's places: ``gs://BUCKET/JOB`` if there is a staging bucket, ``JOB_DIR/packages``."""
+    """Returns gcloud's location: ``gs://BUCKET/JOB`` with a staging bucket, otherwise
+    ``JOB_DIR/packages``.
+    """
     if staging_bucket:
         text = staging_bucket if "://" in staging_bucket else f"gs://{staging_bucket}"
         bucket = GcsUri.parse(text, "--staging-bucket")
@@ -52,7 +54,7 @@ def staging_location(job_id: str, staging_bucket: str | None, job_dir: str | Non
 
 
 def read_package(path: str) -> Archive:
-    """Raises InvalidArgument: there is no such file."""
+    """Reads a package file. Raises InvalidArgument if it doesn't exist."""
     try:
         return Archive(Path(path).name, Path(path).expanduser().read_bytes())
     except OSError as error:
@@ -60,19 +62,19 @@ def read_package(path: str) -> Archive:
 
 
 def check_names(archives: Iterable[Archive]) -> None:
-    """Refuses two packages of one name: one would hide the other."""
+    """Refuses two packages of the same name, one of which would hide the other."""
     counts = Counter(archive.name for archive in archives)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise InvalidArgument(f"two packages have the name {', '.join(twice)}; rename one of them")
 
 
 def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
-    """Uploads each to a folder named by its content; returns their URIs, in order.
+    """Uploads each package to a folder named by its content; returns their URIs, in order.
 
-    A terminal shows how far it is.
+    Shows the progress on a terminal.
 
     Raises:
-        NotFound: the bucket isn't there; the server says how to make it.
+        NotFound: the bucket doesn't exist; the message says how to create it.
     """
     uris = []
     with Progress("Uploading", len(archives), plain=False) as progress:

@@ -33,7 +33,7 @@ _TAIL = 15
 
 
 def is_project(folder: Path) -> bool:
-    """Returns whether the folder says how to build it; a pyproject.toml of tools only doesn't."""
+    """Returns whether the folder says how to build it; a pyproject.toml with only tools doesn't."""
     if (folder / "setup.py").is_file():
         return True
     try:
@@ -46,10 +46,10 @@ def is_project(folder: Path) -> bool:
 
 
 def build_sdist(project: Path) -> Archive:
-    """The source distribution of ``project``.
+    """Returns the source distribution of ``project``.
 
     Raises:
-        InvalidArgument: it doesn't build; shows the end of what the build said.
+        InvalidArgument: the build fails; the message has the end of its output.
     """
     with tempfile.TemporaryDirectory(prefix="footplate-build-") as scratch:
         # The copy keeps the folder's name: some setup.py scripts read it.
@@ -84,9 +84,10 @@ def _run_uv(copy: Path, out: Path, *, shown: Path) -> None:
 def check_module(
     module: str, archive: Archive, *, own_build: bool, field: str = "--module-name"
 ) -> None:
-    """``own_build``: it is the user's own, and may lay out packages otherwise than files lie.
+    """Checks that the package has the module. Raises InvalidArgument, naming ``field``, if it
+    hasn't.
 
-    Raises InvalidArgument, naming ``field``: the package has no such module.
+    ``own_build``: the user's own build may place packages elsewhere than their files.
     """
     known = frozenset(_modules(archive))
     packages = {name.partition(".")[0] for name in known}
@@ -130,19 +131,19 @@ setup(
 
 @dataclass(frozen=True)
 class Package:
-    """A package that was made, and notes on it for the user."""
+    """A built package, with notes on it for the user."""
 
     archive: Archive
     notes: tuple[str, ...] = ()
 
 
 def build_package(package_path: Path) -> Package:
-    """The distribution of the package in the folder ``package_path``.
+    """Returns the distribution of the package in the folder ``package_path``.
 
-    What stands in its parent says how it is built; where nothing does, a setup.py is made up.
+    Its parent folder says how to build it; otherwise a setup.py is made up.
 
     Raises:
-        InvalidArgument: it isn't a package, or doesn't build.
+        InvalidArgument: the folder isn't a package, or doesn't build.
     """
     folder = check_package(package_path)
     if is_project(folder.parent):
@@ -154,7 +155,7 @@ def build_package(package_path: Path) -> Package:
 
 
 def make_sdist(name: str, files: dict[str, Source], requirements: Sequence[str] = ()) -> Archive:
-    """A distribution of the packages among ``files``, with all other files as their data."""
+    """Returns a distribution of the packages in ``files``; all other files are their data."""
     packages = sorted(
         str(PurePosixPath(path).parent).replace("/", ".")
         for path in files
@@ -177,7 +178,7 @@ def make_sdist(name: str, files: dict[str, Source], requirements: Sequence[str] 
 
 
 def check_package(given: Path) -> Path:
-    """The folder of the package. Raises InvalidArgument: it isn't one."""
+    """Returns the package's folder. Raises InvalidArgument if it isn't a package."""
     folder = given.resolve()
     if not folder.is_dir():
         raise InvalidArgument(f"--package-path: {given} is not a folder")
@@ -205,7 +206,9 @@ def _missing_notes(archive: Archive, folder: Path) -> tuple[str, ...]:
 
 
 def _parity_notes(folder: Path, files: dict[str, Source]) -> tuple[str, ...]:
-    """gcloud's own setup.py takes the modules of the one package, and nothing below it."""
+    """Returns notes on files that gcloud leaves out: its own setup.py includes no package below the
+    first.
+    """
     name = folder.name
     left_out = [
         path
@@ -223,10 +226,10 @@ def _parity_notes(folder: Path, files: dict[str, Source]) -> tuple[str, ...]:
 
 
 def build_shown(package_path: str) -> Archive:
-    """The distribution of the package; what is done, and notes on it, go to stderr.
+    """Returns the distribution of the package; prints progress and notes on stderr.
 
     Raises:
-        InvalidArgument: it isn't a package, or doesn't build.
+        InvalidArgument: the path isn't a package, or doesn't build.
     """
     folder = Path(package_path).expanduser()
     if folder.is_dir():  # else the refusal says all

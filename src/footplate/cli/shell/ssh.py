@@ -44,7 +44,7 @@ class NoShell(Failure):
 
 
 def ssh(session: Session, name: JobName, replica: str, command: str | None) -> NoReturn:
-    """Ends the process as the shell ended; with 255 if there was none, or it was cut off."""
+    """Runs a shell; exits as the shell did, or with 255 if it failed or was cut off."""
     try:
         code = _run(session, name, replica, command)
     except ServiceError as error:
@@ -77,11 +77,11 @@ def _run(session: Session, name: JobName, replica: str, command: str | None) -> 
 
 
 def find_uri(job: Job, replica: str) -> str:
-    """The address of a shell in the replica.
+    """Returns the address of a shell in the replica.
 
     Raises:
-        FailedPrecondition: the job has none, or none now; says why.
-        NotFound: it has no such replica.
+        FailedPrecondition: the job has no shell (now); the message says why.
+        NotFound: the job has no such replica.
     """
     uris = _uris(job.resource)
     if uris:
@@ -101,7 +101,9 @@ def find_uri(job: Job, replica: str) -> str:
 
 
 def _follow(shell: RemoteShell) -> int:
-    """Prints what the shell sends until it ends. Raises ServiceError: it was cut off."""
+    """Prints the shell's output until it ends; returns its exit code. Raises ServiceError if it was
+    cut off.
+    """
     target = _STDOUT
     for message in shell:
         match message:
@@ -123,7 +125,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _uris(resource: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Returns the shells' URIs in the order of the service: the primary replica's first."""
+    """Returns the shells' URIs in the service's order, the primary replica's first."""
     output = resource.get("trainingOutput")
     holder = output if isinstance(output, dict) else resource
     uris = holder.get("webAccessUris")

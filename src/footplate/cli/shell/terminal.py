@@ -27,7 +27,7 @@ _SIGNALLED = 128
 def raw_terminal(descriptor: int) -> Iterator[None]:
     """Passes each key to the reader, Ctrl-C too; restores the terminal afterwards.
 
-    Also if a signal ends this process meanwhile.
+    Restores it even if a signal ends this process.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.signal(number, _end) for number in _ENDINGS}
@@ -41,7 +41,7 @@ def raw_terminal(descriptor: int) -> Iterator[None]:
 
 
 def terminal_size(descriptor: int) -> Size:
-    """Columns and rows; those of a usual terminal where it doesn't say."""
+    """Returns columns and rows; the usual ones if the terminal doesn't tell them."""
     try:
         columns, rows = os.get_terminal_size(descriptor)
     except OSError:  # it is no terminal
@@ -57,7 +57,7 @@ _AT_ONCE_BYTES = 32768
 
 
 class Listener(Protocol):
-    """``footplate.client.shell.RemoteShell`` is one."""
+    """A receiver of the terminal's input, such as ``footplate.client.shell.RemoteShell``."""
 
     def send(self, data: bytes) -> bool: ...
 
@@ -67,10 +67,10 @@ class Listener(Protocol):
 
 
 class TerminalInput:
-    """Reads on a background thread until its input or its process ends.
+    """Reads input on a background thread until it or the process ends.
 
-    ``start`` it on the main thread. With ``sized`` it also tells when the terminal's window
-    changes.
+    ``start`` must be called on the main thread. With ``sized`` it also reports changes of the
+    terminal's size.
     """
 
     def __init__(self, listener: Listener, descriptor: int, *, sized: bool) -> None:

@@ -177,7 +177,7 @@ def ls(
 
 
 def _rows(storage: Storage, uri: GcsUri, *, recursive: bool) -> Iterator[Resource]:
-    """Raises Failure: there is nothing."""
+    """Yields the rows of objects. Raises Failure if there are none."""
     if recursive and not uri.path:
         yield from map(_row, storage.objects(uri))
     elif recursive or "**" in uri.path:
@@ -189,7 +189,7 @@ def _rows(storage: Storage, uri: GcsUri, *, recursive: bool) -> Iterator[Resourc
 
 
 def _in_folder(storage: Storage, uri: GcsUri) -> Iterator[Resource]:
-    """An object of this very name is a match, too."""
+    """Yields the rows of a folder's content, and of an object with this exact name."""
     exact = [o for o in storage.objects(uri) if o.name == uri.path] if uri.path else []
     yield from map(_row, exact)
     found = level(storage, uri)

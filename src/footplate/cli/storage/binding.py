@@ -18,14 +18,14 @@ _PRIVATE = 0o600
 
 
 def bind(data_dir: Path, bucket: str, target: str, *, read_only: bool) -> Path:
-    """Adds a ``[[buckets]]`` table to the settings file, and returns the file.
+    """Adds a ``[[buckets]]`` table to the settings file; returns the file.
 
-    What stands there stays as it is, comments included: the table is added at the end.
+    The table goes to the end, so that the rest stays unchanged, including comments.
 
     Raises:
-        InvalidArgument: the name or the target can't be one, the bucket is there already, or the
+        InvalidArgument: the name or the target is invalid, the bucket exists already, or the
             packages for the store are missing.
-        FailedPrecondition: the file can't be added to.
+        FailedPrecondition: the file can't be changed.
     """
     path = (data_dir / FILE_NAME).resolve()  # of a link, the file that it leads to changes
     before = path.read_text("utf-8") if path.exists() else ""

@@ -26,10 +26,12 @@ def is_pattern(path: str) -> bool:
 
 
 def matching(storage: Storage, uri: GcsUri, *, recursive: bool) -> list[StoredObject]:
-    """The objects; below a folder only if ``recursive``, which a pattern then may match too.
+    """Returns the matching objects; those below a folder only if ``recursive``.
+
+    With ``recursive``, a pattern may match a folder too.
 
     Raises:
-        Failure: there are none.
+        Failure: no objects match.
     """
     found = [*_below(storage, uri)] if recursive else [*_exact(storage, uri)]
     if not found:
@@ -51,14 +53,14 @@ def _below(storage: Storage, uri: GcsUri) -> Iterator[StoredObject]:
 
 
 def level(storage: Storage, uri: GcsUri) -> Level | None:
-    """Returns the content of a folder; None: it doesn't exist."""
+    """Returns the content of a folder; None if it doesn't exist."""
     prefix = f"{uri.path.rstrip('/')}/" if uri.path else ""
     found = storage.level(uri.bucket, prefix)
     return found if found.prefixes or found.objects or not prefix else None
 
 
 def expression(path: str) -> re.Pattern[str]:
-    """gcloud's wildcards: ``*`` and ``?`` stay within a folder, ``**`` doesn't."""
+    """Returns a pattern for gcloud's wildcards; only ``**`` matches across folders."""
     parts: list[str] = []
     end = 0
     for found in _TOKENS.finditer(path):
@@ -76,12 +78,12 @@ def _token(text: str) -> str:
 
 
 def _literal(uri: GcsUri) -> GcsUri:
-    """Returns the URI up to the first wildcard: the part that the service can look for."""
+    """Returns the URI up to the first wildcard, the part by which the service can list."""
     return GcsUri(uri.bucket, _WILD.split(uri.path, maxsplit=1)[0])
 
 
 def parse_urls(texts: Sequence[str], field: str = "url") -> list[GcsUri]:
-    """Raises InvalidArgument."""
+    """Returns the parsed URLs. Raises InvalidArgument."""
     return [GcsUri.parse(text, field) for text in texts]
 
 
@@ -95,16 +97,16 @@ class Transfer:
 
 
 def place(text: str) -> Place:
-    """A file of this machine, or an object. Raises InvalidArgument."""
+    """Returns a file of this machine, or an object. Raises InvalidArgument."""
     return GcsUri.parse(text, "url") if "://" in text else Path(text).expanduser()
 
 
 def plan(
     storage: Storage, sources: Sequence[Place], target: str, *, recursive: bool
 ) -> list[Transfer]:
-    """Plans copies as gcloud does, into a folder if the target is one or must be.
+    """Plans copies as gcloud does: into a folder if the target is one or must be.
 
-    It must be one if it ends with a slash, or several files come.
+    It must be one if it ends with a slash, or if there are several files.
 
     Raises:
         InvalidArgument: a source doesn't exist, or is a folder, and ``recursive`` is False.
@@ -146,7 +148,10 @@ def _is_folder(target: Place) -> bool:
 
 
 def _target_below(target: Place, name: str) -> Place:
-    """Raises InvalidArgument: the name of an object would lead out of the folder."""
+    """Returns the path of ``name`` below the target.
+
+    Raises InvalidArgument if an object's name would lead out of the folder.
+    """
     if isinstance(target, Path):
         if ".." in PurePosixPath(name).parts or name.startswith("/"):
             raise InvalidArgument(f"the object {name!r} can't be a file below {target}")

@@ -29,9 +29,9 @@ def describe_trial(
     logs: str,
     now: datetime,
 ) -> list[tuple[str, str]]:
-    """Labels with texts, whose lines belong together.
+    """Returns labels with texts, whose lines belong together.
 
-    ``run``: the job that runs it. ``logs``: the command that shows what that prints.
+    ``run`` is the job that runs the trial; ``logs`` is the command that shows its output.
     """
     error, waits = _run(run)
     lines = [
@@ -55,7 +55,7 @@ def describe_trial(
 
 
 def _run(run: Job | None) -> tuple[str, str]:
-    """Returns why it failed, and why it waits."""
+    """Returns why the run failed, and why it waits; '' for neither."""
     return (run.error_message, str(run.resource.get(PENDING) or "")) if run else ("", "")
 
 
@@ -94,7 +94,7 @@ def _time(trial: TrialView, now: datetime) -> str:
 
 
 def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
-    """Yields what was expected of each metric, and the result."""
+    """Yields a line per metric with the predicted range and the result."""
     if trial.suggestion is None:
         return
     for expected in trial.suggestion.predictions:

@@ -22,14 +22,14 @@ Value = str | float | bool | None
 
 @dataclass(frozen=True)
 class Field:
-    """``name`` is as short as it can be without being that of another one."""
+    """A field of trials. ``name`` is its shortest unique name."""
 
     name: str
     read: Callable[[TrialView], Value]
 
 
 def seconds(trial: TrialView, now: datetime | None = None) -> float | None:
-    """Returns how long it ran, or has run ``now`` if it still does. None: it hasn't begun."""
+    """Returns how long the trial ran, or has run until ``now``; None if it hasn't begun."""
     if not trial.start_time:
         return None
     end = parse_time(trial.end_time) if trial.end_time else now
@@ -43,7 +43,7 @@ def utc_now() -> datetime:
 
 
 def metric_value(trial: TrialView, name: str) -> float | None:
-    """Returns the metric's value, perhaps not finite; of a running trial the latest."""
+    """Returns the metric's value, perhaps not finite; for a running trial the latest."""
     return trial.final.values.get(name) if trial.final else None
 
 
@@ -73,7 +73,7 @@ _AFTER: tuple[Field, ...] = (
 def fields(view: TrialsView) -> list[Field]:
     """Returns all fields, in the order of an export.
 
-    A metric or parameter that is named like another field has its long name only.
+    A metric or parameter with the name of another field has only its long name.
     """
     taken = {field.name for field in (*_BEFORE, *_BETWEEN, *_AFTER)}
     metrics = [_metric(name, taken) for name in view.metrics]
@@ -97,7 +97,10 @@ def _plain(value: JsonValue) -> Value:
 
 
 def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
-    """Raises NotFound: says which there are. ``flags``: of the commands that show them."""
+    """Returns the trial. Raises NotFound, which names the existing ones.
+
+    ``flags`` are those of the commands that show trials.
+    """
     for trial in view.trials:
         if trial.number == number:
             return trial

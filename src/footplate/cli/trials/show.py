@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """A choice of trials, their order, and how many at most (None: all)."""
+    """A selection of trials: a condition, their order, and how many at most (None: all)."""
 
     condition: str = ""
     sort_by: str = ""
     limit: int | None = None
 
     def read(self, service: Service, name: JobName) -> tuple[TrialsView, Sequence[TrialView]]:
-        """Reads all trials of a job, and the chosen ones. Raises InvalidArgument."""
+        """Returns all trials of a job, and the selected ones. Raises InvalidArgument."""
         view = service.trials(name)
         if not self.condition and not self.sort_by:
             return view, view.trials[: self.limit]
@@ -56,7 +56,7 @@ class Selection:
 
 
 def _order_by(sort_by: str) -> str:
-    """The service's spelling of gcloud's ``~a,b``: ``a desc,b``."""
+    """Returns the service's spelling of gcloud's order: ``a desc,b`` for ``~a,b``."""
     fields = (field.strip() for field in split_list(sort_by))
     return ",".join(f"{f.removeprefix('~')} desc" if f.startswith("~") else f for f in fields)
 
@@ -73,7 +73,7 @@ def show_trials(
     sort_by: str,
     condition: str,
 ) -> None:
-    """Shows trials as the options say."""
+    """Prints a table of trials, one trial, or curves; or watches the table until the job ends."""
     if watch and (curves or trial is not None or not layout.kind == "table"):
         raise click.UsageError("--watch can't be combined with --curves, --trial or --format")
     if trial is not None and curves:
@@ -105,7 +105,7 @@ def _show_results(session: Session, name: JobName, layout: Layout, chosen: Selec
 
 
 def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
-    """Prints what the trials reported: as JSON an object in each line."""
+    """Prints the trials' reports, in JSON one object per line."""
     with session.connect() as service:
         view, shown = chosen.read(service, name)
         rows = [
@@ -159,7 +159,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
 
 
 def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
-    """Watches until the job ends; exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
+    """Watches until the job ends, then exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
     try:
         job = watch_table(session, name, chosen.read)
     except KeyboardInterrupt:
@@ -193,7 +193,7 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
 
 
 def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
-    """Returns a trial's job; None: it hasn't been made, or doesn't exist any more."""
+    """Returns the job that runs a trial; None if it doesn't exist (yet, or any more)."""
     try:
         return service.job(trial_run_name(name, trial.number))
     except NotFound:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
-    """Returns whether a job, as either API returns it, has trials."""
+    """Returns whether a job, in the form of either API, has trials."""
     given = resource.get("trainingInput")
     searched = given.get("hyperparameters") if isinstance(given, dict) else None
     return bool(searched) or "studySpec" in resource
@@ -52,7 +52,7 @@ _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 def earlier_line(view: TrialsView) -> str:
-    """The earlier trials, the best of them, and whether a new one is better; or nothing."""
+    """Returns a sentence on earlier trials, and whether a new one is better; '' without any."""
     earlier = view.earlier
     if earlier is None:
         return ""
@@ -70,7 +70,7 @@ def _which(earlier: PriorStudyView) -> str:
 
 
 def _compared(view: TrialsView, earlier: MeasurementView) -> str:
-    """Compares the best result with an earlier one, by the only metric of the search."""
+    """Compares the best result with an earlier one, by the search's only metric."""
     name, goal = next(iter(view.metrics.items()))
     best, before = best_trials(view), earlier.values.get(name, math.nan)
     value = metric_value(best[0], name) if best else None

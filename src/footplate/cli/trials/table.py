@@ -25,7 +25,7 @@ _SHORT, _MINUTE, _HOUR, _DAY = 9.95, 60, 3600, 86_400
 
 
 def figure(value: Value) -> str:
-    """Six digits of a number; nothing where there is none."""
+    """Returns a value as text, numbers with six digits; '' for None."""
     if value is None:
         return ""
     if isinstance(value, bool | str):
@@ -34,7 +34,7 @@ def figure(value: Value) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Formats a duration in its two largest units; a short one with tenths of a second."""
+    """Returns a duration as text, in its two largest units; a short one with tenths of a second."""
     if seconds is None:
         return ""
     if seconds < _SHORT:
@@ -99,12 +99,12 @@ def columns(view: TrialsView, now: datetime) -> list[Column]:
 
 
 def why(trial: TrialView) -> str:
-    """Returns why it was stopped, has no result, or waits."""
+    """Returns why the trial was stopped, has no result, or waits."""
     return trial.infeasible_reason or trial.stop_reason or trial.waits
 
 
 def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:
-    """Returns a table for files and pipes: each trial in one line, however long."""
+    """Returns a table for files and pipes, each trial in one line of any length."""
     found = columns(view, now)
     return table([column.heading for column in found], _rows(found, shown))
 
@@ -112,10 +112,11 @@ def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> 
 def narrow_table(
     view: TrialsView, shown: Sequence[TrialView], now: datetime, width: int
 ) -> list[tuple[str, str]]:
-    """Returns lines of this width for a terminal, each with its style; the best trial stands out.
+    """Returns a table's lines for a terminal of this width, each with its style; the best trial
+    stands out.
 
-    Where there is little room, reasons stand below their rows, and times are left out; results
-    and parameters never are, but a long text among them is cut.
+    In a narrow terminal, reasons follow below their rows, and times are left out. Results and
+    parameters are always shown, but long texts among them are cut.
     """
     found = columns(view, now)
     for heading in _EXPENDABLE:
@@ -137,13 +138,15 @@ def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]
 
 
 def _plain(cells: Sequence[str], longest: int) -> list[str]:
-    """Removes control characters and cuts each cell but the last one, which holds reasons."""
+    """Returns the cells without control characters, and cut except for the last one, which holds
+    reasons.
+    """
     *others, last = (disarm(cell, plain=True) for cell in cells)
     return [*(clip(cell, longest) for cell in others), last]
 
 
 def _width(found: Sequence[Column], shown: Sequence[TrialView]) -> int:
-    """Returns the table's width without reasons, which may stand elsewhere."""
+    """Returns the table's width without reasons, which may be shown elsewhere."""
     narrow = [column for column in found if column.heading != WHY]
     return total_width([column.heading for column in narrow], _rows(narrow, shown))
 
@@ -167,7 +170,7 @@ def best_line(view: TrialsView) -> str:
 
 
 def result(trial: TrialView) -> str:
-    """Returns the trial's metrics, and at which step."""
+    """Returns the trial's metrics, and the step at which they were measured."""
     if trial.final is None:
         return "no result"
     values = values_of(trial.final)

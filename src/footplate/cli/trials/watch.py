@@ -39,13 +39,13 @@ _LEAST, _AROUND = 5, 6
 
 
 def watch(session: Session, name: JobName, read: Read) -> Job:
-    """Shows the trials until the job has ended; returns the job as it ended.
+    """Shows the trials until the job has ended; returns the ended job.
 
-    A table that changes on a terminal, else a line for each trial that has ended; on stderr how
-    the job stands, when that changes.
+    On a terminal it shows a live table, elsewhere a line for each trial that has ended. Changes of
+    the job's state go to stderr.
 
     Raises:
-        ServiceError: the job is gone, or the server stayed away too long.
+        ServiceError: the job was deleted, or the server didn't answer for too long.
     """
     states = _states(session, name, read)
     return _live(states) if sys.stdout.isatty() else _lines(states)
@@ -66,7 +66,7 @@ def headline(view: TrialsView) -> str:
 
 
 def _states(session: Session, name: JobName, read: Read) -> Iterator[tuple[Shown, Job]]:
-    """Yields the job's state now and then; for the last time when it has ended."""
+    """Yields the job's state at intervals, and a last time when it has ended."""
     away_since = 0.0
     while True:
         try:

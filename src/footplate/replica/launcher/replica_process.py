@@ -109,7 +109,7 @@ class ReplicaProcess:
             self._supervisor.send_signal(number)
 
     def gone(self) -> str | None:
-        """Returns why nothing is left of the replica; None if that isn't so yet."""
+        """Returns why nothing is left of the replica; None if something may be left."""
         try:
             reason = json.loads(read_text(self / "gone"))["reason"]
         except FileNotFoundError:

@@ -18,7 +18,7 @@ DEFAULT_TIMEOUT_S = 300.0
 
 @dataclass(frozen=True)
 class Trigger:
-    """The time at which it happens; as soon as can be, if neither is set."""
+    """The time of a fault; as early as possible if neither field is set."""
 
     after_lines: int | None = None
     after_s: float | None = None
@@ -39,7 +39,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class FaultAction:
-    """The act itself. ``to_machine``: to the supervisor too, and before its program has begun."""
+    """The action of a fault. ``to_machine``: the supervisor too, even before the program."""
 
     words: str
     do: Callable[[Path], list[Process]]
@@ -49,7 +49,7 @@ class FaultAction:
 
 @dataclass(eq=False)
 class Fault:
-    """A fault that ``FaultInjector`` planned. It happens at most once per life of the replica."""
+    """A fault that ``FaultInjector`` planned. It occurs at most once per start of the replica."""
 
     replica: str
     trigger: Trigger
@@ -77,23 +77,22 @@ class Fault:
 
     @property
     def waits(self) -> bool:
-        """Says whether it may still happen."""
+        """Returns whether the fault may still occur."""
         return not self.over and self.fired < self.times
 
     def wait(self, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        """Waits until it has happened for the first time.
+        """Waits until the fault has occurred for the first time.
 
         Raises:
-            AssertionError: it didn't within ``timeout_s``, or can't any more; says why.
+            AssertionError: the fault didn't occur within ``timeout_s``, or can't any more; the
+                message says why.
         """
         with self.changed:
             self.changed.wait_for(lambda: self.fired or self.over, timeout_s)
         self.assert_fired()
 
     def assert_fired(self) -> None:
-        """Raises:
-        AssertionError: it hasn't happened so far; says why.
-        """
+        """Raises AssertionError, with the reason, if the fault hasn't occurred so far."""
         if not self.fired:
             raise AssertionError(f"{self} didn't happen: {self.trouble or 'not yet'}")
 

@@ -32,7 +32,7 @@ _RESTART = "~"
 
 @dataclass(frozen=True)
 class Home:
-    """The directory of one start of a replica; ``restart`` counts those of an attempt, from 0."""
+    """The directory of one start of a replica. ``restart`` counts an attempt's starts."""
 
     path: Path
     restart: int
@@ -40,14 +40,14 @@ class Home:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start of all replicas of a job. ``uid`` is the job's own id in that service."""
+    """One start of all replicas of a job. ``uid`` is the job's internal id in the service."""
 
     uid: str
     number: int
     path: Path
 
     def homes(self) -> dict[str, Home]:
-        """Returns the newest of each replica, by name; none once the attempt is cleared away."""
+        """Returns the newest home of each replica, by name; none once the attempt is removed."""
         newest: dict[str, Home] = {}
         with suppress(OSError):  # it was removed meanwhile
             for path in self.path.iterdir():
@@ -58,7 +58,7 @@ class Attempt:
         return newest
 
     def job(self) -> str:
-        """Returns the job's resource name; empty until a supervisor has its task."""
+        """Returns the job's resource name; '' until a supervisor has its task."""
         for home in self.homes().values():
             with suppress(OSError, ValueError, KeyError, TypeError):  # it was removed meanwhile
                 return str(json.loads((home.path / "task.json").read_bytes())["job"])
@@ -66,7 +66,7 @@ class Attempt:
 
 
 def find_attempts(data_dir: Path) -> list[Attempt]:
-    """Returns the attempts that aren't cleared away, the oldest first."""
+    """Returns the attempts that aren't removed yet, the oldest first."""
     found = []
     for path in (data_dir / "replicas").glob("*-*"):
         match = _ATTEMPT.fullmatch(path.name)
@@ -78,14 +78,14 @@ def find_attempts(data_dir: Path) -> list[Attempt]:
 
 
 class LineCounter:
-    """Counts those of each start of a replica apart. What was counted isn't asked for again."""
+    """Counts the lines of each start of a replica. It requests each line only once."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, int, int]] = Counter()
         self._cursor = 0
 
     def update(self, client: Service, job: JobName) -> None:
-        """Raises ServiceError."""
+        """Counts new lines. Raises ServiceError."""
         for line in client.logs(job, cursor=self._cursor):
             self._counts[line.replica, line.attempt, line.restart] += 1
             self._cursor = line.cursor
@@ -100,7 +100,7 @@ class LineCounter:
 
 
 class JobView:
-    """A job as the service tells of it."""
+    """A job in the service's view."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -109,7 +109,7 @@ class JobView:
         self.lines = LineCounter()
 
     def update(self, place: Place, *, lines: bool) -> None:
-        """The state first: lines that aren't there when the job has ended never come."""
+        """Reads state and lines, the state first: after a job's end no line follows."""
         self.state = None
         job = parse_job_name(self.name)
         try:
@@ -125,7 +125,7 @@ class JobView:
 
 
 class Watch:
-    """Looks at what runs, and lets happen what is due."""
+    """Watches jobs, and triggers the faults that are due."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -134,15 +134,11 @@ class Watch:
         self._lock = Lock()
 
     def started(self) -> frozenset[str]:
-        """Returns the uids of all jobs that have started, and aren't cleared away yet."""
+        """Returns the uids of all jobs that have started and aren't removed yet."""
         return frozenset(attempt.uid for attempt in find_attempts(self._place.data_dir))
 
     def bind(self, faults: Iterable[Fault]) -> list[Attempt]:
-        """Finds out which jobs ``faults`` are for, as far as these have started.
-
-        Returns:
-            What there is of all jobs.
-        """
+        """Assigns ``faults`` to jobs that have started. Returns the attempts of all jobs."""
         attempts = find_attempts(self._place.data_dir)
         with self._lock:
             for fault in faults:
@@ -151,7 +147,7 @@ class Watch:
         return attempts
 
     def inspect(self, faults: Sequence[Fault]) -> None:
-        """Lets happen what is due among ``faults``, all of which still may."""
+        """Triggers the faults that are due; all ``faults`` may still occur."""
         attempts = self.bind(faults)
         bound: dict[str, list[Fault]] = defaultdict(list)
         for fault in faults:
@@ -210,7 +206,7 @@ def _check_replica(fault: Fault, attempt: Attempt) -> None:
 
 
 def _is_immediate(fault: Fault) -> bool:
-    """Returns whether nothing has to be known of the job that only a server knows."""
+    """Returns whether the fault needs no facts that only a server knows."""
     trigger = fault.trigger
     return fault.action.to_machine and trigger.after_lines is None and trigger.after_s is None
 

@@ -30,26 +30,27 @@ POLL_INTERVAL_S = 0.05
 
 
 class FaultInjector:
-    """Kills, freezes and loses replicas of jobs: a test sees what their trainers make of it.
+    """Kills, freezes and loses replicas of jobs, to test how trainers handle this.
 
         with running_service(tmp_path / "service") as service, FaultInjector(service) as faults:
             faults.kill("workerpool1-0", after_lines=50)
             ...  # submit a job, and wait for its end
 
     Every fault is for one job: the one that ``job`` names (its resource name or its id), or else
-    the next one that starts. It may be planned before that job is submitted, or while it runs.
+    the next one that starts. A fault may be planned before that job is submitted, or while it runs.
 
-    It happens as soon as the program runs, unless ``after_lines`` or ``after_s`` say when; once,
-    or in as many starts of the replica as ``times`` says, once in each. ``after_lines`` counts what
-    the replica has printed since its start, by the job's log: the program may be some lines further
-    by then. ``after_s`` counts from the program's start.
+    A fault occurs as soon as the program runs, unless ``after_lines`` or ``after_s`` name a later
+    time. It occurs once or, with ``times``, once in each of so many starts of the replica.
+    ``after_lines`` counts the lines that the replica has printed since its start, in the job's log:
+    the program may be some lines further. ``after_s`` counts from the program's start.
 
-    Leaving the block checks that every fault has happened, unless an exception is on its way, and
-    lets go on what is still frozen. Linux only.
+    At its end, the block checks that every fault has occurred, unless an exception was raised, and
+    continues frozen processes. Linux only.
     """
 
     def __init__(self, service: ServiceLike, token: str | None = None) -> None:
-        """``token``: what the service asks of its clients, if it does and isn't the test's own.
+        """Creates the injector. ``token`` is the service's, if it requires one that isn't the
+        test's own.
 
         Raises:
             ValueError: the service has no data on this machine.
@@ -75,7 +76,7 @@ class FaultInjector:
             self.assert_fired()
 
     def close(self) -> None:
-        """Ends faults: none happens from here on, and what is frozen goes on."""
+        """Ends all faults: none occurs from here on, and frozen processes continue."""
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
@@ -91,10 +92,10 @@ class FaultInjector:
         signal: signal.Signals = signal.SIGKILL,
         job: str | None = None,
     ) -> Fault:
-        """Sends ``signal`` to the program of the replica: to its first process, and to no other.
+        """Sends ``signal`` to the first process of the replica's program, and to no other.
 
-        By a signal from outside, such as SIGKILL or SIGTERM, a replica is lost, and starts again.
-        SIGSEGV, SIGABRT and their like are a failure of the program's own.
+        After a signal from outside, such as SIGKILL or SIGTERM, a replica counts as lost, and is
+        restarted. SIGSEGV, SIGABRT and the like count as failures of the program.
         """
 
         def remove_server(home: Path) -> list[Process]:
@@ -115,9 +116,9 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Loses the machine of the replica: its supervisor dies, and its program, all at once.
+        """Simulates the loss of the replica's machine: its supervisor and program die at once.
 
-        Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
+        Without ``after_lines`` and ``after_s`` this occurs as soon as the replica has a machine,
         before its program starts.
         """
         action = FaultAction("the loss of the machine of", _lose, to_machine=True)
@@ -132,7 +133,7 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Lets the program stand still (SIGSTOP), with all that it started: alive, but it hangs."""
+        """Freezes the program and its children with SIGSTOP: they are alive, but hang."""
 
         def remove_server(home: Path) -> list[Process]:
             program = find_program(home)
@@ -150,11 +151,11 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Lets the machine of the replica stand still: it isn't lost, but nothing is heard of it.
+        """Freezes the replica's machine: it isn't lost, but doesn't answer.
 
-        That is its supervisor, and its program; what prepares an environment works for others, too.
-        Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
-        before its program starts.
+        This stops its supervisor and its program, but not the build of an environment, which serves
+        others too. Without ``after_lines`` and ``after_s`` it occurs as soon as the replica has a
+        machine, before its program starts.
         """
 
         def remove_server(home: Path) -> list[Process]:
@@ -166,16 +167,16 @@ class FaultInjector:
         return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def thaw(self, replica: str | None = None) -> None:
-        """Lets what was frozen of the replica go on; of all replicas, if none is named."""
+        """Continues the frozen processes of the replica; of all replicas if none is named."""
         with self._lock:
             for name in [replica] if replica is not None else list(self._frozen):
                 send(signal.SIGCONT, self._frozen.pop(name, ()))
 
     def assert_fired(self) -> None:
-        """Checks that each fault has happened, at least once.
+        """Checks that each fault has occurred at least once.
 
         Raises:
-            AssertionError: which ones haven't, and why.
+            AssertionError: some faults haven't occurred; the message says which, and why.
         """
         missing = []
         for fault in self._faults:
@@ -189,9 +190,7 @@ class FaultInjector:
     def _plan(
         self, replica: str, trigger: Trigger, action: FaultAction, times: int, job: str | None
     ) -> Fault:
-        """Raises:
-        ValueError: the job runs already, and has no such replica.
-        """
+        """Plans a fault."""
         if times < 1:
             raise ValueError(f"times={times} given; allowed: 1 or more")
         if self._closed.is_set():
@@ -228,7 +227,9 @@ class FaultInjector:
 
 
 def _lose(home: Path) -> list[Process]:
-    """Freezes the supervisor first, so that it can't tell of the death of its program."""
+    """Kills supervisor and program; freezes the supervisor first, so that it can't report the
+    program's death.
+    """
     supervisor = find_supervisor(home)
     if supervisor is None:
         return []

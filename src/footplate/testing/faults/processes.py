@@ -36,7 +36,7 @@ _INTERVAL_S = 0.005
 
 
 def find_supervisor(home: Path) -> Process | None:
-    """Finds the live one by what it wrote of itself; a number that is another's now isn't it."""
+    """Returns the live supervisor by its recorded pid; None if that is another process's now."""
     with suppress(OSError, ValueError):  # it has ended
         process = find(int((home / "pid").read_text()))
         if process is not None and not process.zombie and _serves(process, home):
@@ -45,7 +45,7 @@ def find_supervisor(home: Path) -> Process | None:
 
 
 def find_program(home: Path) -> Process | None:
-    """Returns the program itself, once it has started; not what prepares its environment."""
+    """Returns the program once it has started; not the processes that prepare its environment."""
     supervisor = find_supervisor(home)
     if supervisor is None:
         return None
@@ -67,9 +67,9 @@ def find_program(home: Path) -> Process | None:
 
 
 def find_everything(home: Path) -> list[Process]:
-    """Returns the supervisor first, then all of its program that can be found.
+    """Returns the supervisor first, then all processes of its program that can be found.
 
-    What the program has let go of is found by the mark in its environment.
+    Detached processes are found by the mark in their environment.
     """
     supervisor = find_supervisor(home)
     found = [] if supervisor is None else [supervisor, *find_descendants(supervisor.pid)]
@@ -88,10 +88,10 @@ def age_s(process: Process) -> float:
 
 
 def send(number: signal.Signals, processes: Iterable[Process]) -> None:
-    """Sends it to these very processes, as far as they are still there.
+    """Sends the signal to these processes, as far as they still exist.
 
     Raises:
-        PermissionError: one of them is another user's.
+        PermissionError: a process belongs to another user.
     """
     for process in processes:
         with suppress(ProcessLookupError):
@@ -104,8 +104,9 @@ def send(number: signal.Signals, processes: Iterable[Process]) -> None:
 
 
 def await_end(processes: Collection[Process]) -> None:
-    """A process that is killed ends a moment later. One that the kernel won't let go isn't waited
-    for any longer.
+    """Waits until the killed processes have ended.
+
+    Stops waiting after a while, for processes that the kernel keeps.
     """
     end_s = time.monotonic() + _DYING_S
     while any(is_alive(process) for process in processes) and time.monotonic() < end_s:
@@ -120,7 +121,7 @@ def _command(process: Process) -> list[bytes]:
 
 
 def _serves(process: Process, home: Path) -> bool:
-    """Returns whether it is the supervisor or one of its helpers: ``ARCHIVE COMMAND HOME ...``."""
+    """Returns whether the process is a supervisor or its helper: ``ARCHIVE COMMAND HOME``."""
     return any(_leads_to(word, home) for word in _command(process))
 
 
@@ -140,12 +141,12 @@ def _find_init(record: dict[str, Any]) -> Process | None:
 
 
 def _mark(home: Path) -> str:
-    """Returns what all its processes have in their environment; '' before there are any."""
+    """Returns the mark in the environment of all its processes; '' before there are any."""
     return str(_read_record(home).get("mark") or "")
 
 
 def _read_record(home: Path) -> dict[str, Any]:
-    """Returns what the supervisor keeps of its program's isolation; {} before there is any."""
+    """Returns the supervisor's record of its program's isolation; {} before there is any."""
     try:
         record = json.loads((home / "isolation.json").read_bytes())
     except (OSError, ValueError):  # it was removed meanwhile

@@ -17,16 +17,16 @@ ServiceLike = RunningService | os.PathLike[str] | str
 
 @dataclass(frozen=True)
 class Place:
-    """``token`` is what the service asks of its clients, if it does."""
+    """The location of a service. ``token`` is the one that it requires of clients, if it does."""
 
     data_dir: Path
     token: str | None = None
 
     def connect(self) -> Service:
-        """Returns a client of the server that runs now: another one may have another port.
+        """Returns a client of the server that runs now; a restarted one may have another port.
 
         Raises:
-            Unavailable: none runs just now.
+            Unavailable: no server runs now.
         """
         try:
             url = json.loads((self.data_dir / "server.json").read_bytes())["url"]
@@ -36,9 +36,7 @@ class Place:
 
 
 def find_place(service: ServiceLike, token: str | None) -> Place:
-    """Raises:
-    ValueError: there is no such service on this machine.
-    """
+    """Returns the location of a service."""
     if isinstance(service, RunningService):
         variables = service.environment()
         return Place(service.data_dir, token or variables.get("FOOTPLATE_TOKEN"))
@@ -54,7 +52,7 @@ def find_place(service: ServiceLike, token: str | None) -> Place:
 
 
 def _ask(url: str, token: str | None) -> Place:
-    """Asks the service where its data is; its files show whether that is on this machine."""
+    """Returns the service's location; checks that its data is on this machine."""
     with Service(url, token) as client:
         status = client.status()
     place = Place(Path(status.data_dir), token)

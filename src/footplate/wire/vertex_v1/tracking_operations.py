@@ -29,7 +29,7 @@ class TrackingOperationId:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Reads an operation's id; None: no operation has this id."""
+        """Returns the parsed id; None if no operation has such an id."""
         match = _ID.fullmatch(text)
         return match and cls(match[1], match[2], from_micros(int(match[3])))
 

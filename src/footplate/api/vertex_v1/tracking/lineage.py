@@ -24,7 +24,7 @@ MAX_HOPS = 100
 
 
 class LineageApi:
-    """One method for each method of the API."""
+    """The handlers of lineage, one for each API method."""
 
     def __init__(self, lineage: Lineage, formatter: Formatter, clock: Clock) -> None:
         self._lineage = lineage
@@ -77,7 +77,7 @@ class LineageApi:
 
 
 def _hops(given: str | None) -> int:
-    """Returns the limit of hops; no number, 0 and negative ones mean the maximum."""
+    """Returns the limit of hops; without a number, and for 0 and negative ones, the maximum."""
     try:
         hops = int(given or 0)
     except ValueError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TrackingOperations:
-    """The operations of the resources of one kind."""
+    """Handlers that return operations on resources of one kind."""
 
     def __init__(self, kind: Kind, api: ResourcesApi, resources: Resources) -> None:
         self._kind = kind

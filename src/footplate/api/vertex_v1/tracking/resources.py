@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Formatter:
-    """Makes JSON of resources and adds what they don't hold themselves: parents and extents."""
+    """Formats resources as JSON, and adds parents and extents, which are stored elsewhere."""
 
     def __init__(self, lineage: Lineage, series: TimeSeries) -> None:
         self._lineage = lineage
@@ -48,7 +48,7 @@ class Formatter:
 
 
 class ResourcesApi:
-    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+    """The handlers of one kind of resource, one per API method, for the API ``version``."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ResourcesApi:
         return self._formatter.one(self._kind, self._resources.get(self.name(call)))
 
     def list(self, call: Call) -> JsonObject:
-        """Lists a parent's resources; the list is empty if the parent doesn't exist."""
+        """Returns a page of a parent's resources; an empty one if the parent doesn't exist."""
         kind, outer = self._kind, name_of(call, OUTER[self._kind.collection])
         collection = outer.inner(kind.collection, "").collection
         text, order = call.parameter("filter") or "", call.parameter("orderBy", "order_by") or ""
@@ -96,7 +96,7 @@ class ResourcesApi:
         return list_json(kind.listed, found, page.next_key, asked)
 
     def patch(self, call: Call) -> JsonObject:
-        """``allowMissing`` creates what isn't there; only resources with metadata have it."""
+        """Changes a resource; ``allowMissing`` creates a missing one of a kind with metadata."""
         name, body = self.name(call), call.body()
         missing = (call.parameter("allowMissing", "allow_missing") or "").casefold() == "true"
         if missing and self._kind.is_node and not self._resources.exists(name):
@@ -124,9 +124,10 @@ class ResourcesApi:
 
 
 def name_of(call: Call, kind: str) -> TrackingName:
-    """The resource of this kind that the URL names, or the location where ``kind`` is empty.
+    """Returns the name of the resource of this ``kind`` in the URL; of the location if ``kind`` is
+    empty.
 
-    Raises InvalidArgument: there can't be such a project or region.
+    Raises InvalidArgument if the project or region is impossible.
     """
     here = location_of(call)
     return TrackingName(here.project, here.location, tuple(_path(call.path, kind)))

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 def tracking_routes(
     store: TrackingStore, clock: Clock, ids: Ids, catalogue: Catalogue, buckets: Buckets
 ) -> list[Route]:
-    """Verbs before resources: a route is found by the last segment of its URL."""
+    """Returns the routes of experiment tracking.
+
+    Verbs come before resources, as the last path segment selects a route.
+    """
     resources = Resources(store, clock, ids, buckets)
     lineage, series = Lineage(store), TimeSeries(store)
     formatter = Formatter(lineage, series)
@@ -95,7 +98,7 @@ def _list_url(version: str, kind: str) -> str:
 
 
 def _path(kind: str) -> str:
-    """Returns the path of a resource in its location."""
+    """Returns the URL path, below a location, of a resource of this kind."""
     return f"{_list_path(kind)}/{{{kind}}}"
 
 

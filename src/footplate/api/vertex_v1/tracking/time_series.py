@@ -39,7 +39,7 @@ PAGES = PageRule(default=1000, maximum=10_000)
 
 
 class TimeSeriesApi:
-    """One method for each method of the API."""
+    """The handlers of time series, one for each API method."""
 
     def __init__(
         self, resources: Resources, series: TimeSeries, formatter: Formatter, clock: Clock
@@ -125,7 +125,7 @@ class TimeSeriesApi:
 
 
 def _most(given: str | None) -> int:
-    """Raises InvalidArgument."""
+    """Returns the most points to read; -1 means the maximum. Raises InvalidArgument."""
     text = given or str(POINTS)
     if text == "-1":
         return MAX_POINTS
