@@ -80,7 +80,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     buckets.create_bucket("stage")
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), dict),
-        *training_routes(jobs, load_catalogue(), jobs.trials),
+        *training_routes(jobs, load_catalogue(), jobs.kept_trials),
         *storage_routes(buckets),
     ]
     with serve(create_app(routes, Access())) as url:

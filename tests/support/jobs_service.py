@@ -63,20 +63,20 @@ class CountingIds:
 class MemoryJobs(Jobs):
     """What only reads or changes records is the service's own. ``submissions`` is all that came in.
 
-    ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs; ``on_submit`` is
+    ``waiting`` is why queued jobs wait; ``kept_trials`` are those of tuning jobs; ``on_submit`` is
     called with each job that was made.
     """
 
     def __init__(self, store: MemoryStore | None = None) -> None:
-        self._clock = self.clock = TickingClock()
+        self.clock = TickingClock()
         self.submissions: list[Submission] = []
         self.waiting: Explanation | None = None
         self.on_engine: dict[str, str] = {}
-        self.trials = MemoryTrials()
+        self.kept_trials = MemoryTrials()
         self.on_submit: Callable[[Job], object] = lambda _: None
-        self._store = self.store = store or MemoryStore()
+        self.store = store or MemoryStore()
         self._lock = threading.Lock()
-        self._ids = CountingIds()
+        self.ids = CountingIds()
 
     def submit(self, submission: Submission, author: str = "") -> Job:
         if submission.violations:
@@ -84,7 +84,7 @@ class MemoryJobs(Jobs):
         with self._lock:
             now = self.clock.now()
             job = Job(
-                uid=self._ids.uid(),
+                uid=self.ids.uid(),
                 name=self._name(submission),
                 display_name=submission.display_name,
                 spec=self._spec(submission),
@@ -146,7 +146,7 @@ class MemoryJobs(Jobs):
         run = make_job(trial_run_name(name, number), spec=replace(job.spec, search=None))
         run = replace(run, tuning_job=job.uid, state=state)
         self.store.create(run, ())
-        runs = self.trials.running.setdefault(job.uid, {})
+        runs = self.kept_trials.running.setdefault(job.uid, {})
         runs[number] = run
         return run
 

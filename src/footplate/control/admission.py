@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
@@ -30,23 +31,19 @@ _FIRST_EVENTS = 50
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, eq=False)
 class Admission:
-    def __init__(
-        self,
-        store: Store,
-        queue: Queue,
-        regions: Regions,
-        catalogue: Catalogue,
-        clock: Clock,
-        note_provisioned: Callable[[PersistentResourceName], None] = lambda _: None,
-    ) -> None:
-        """Creates the admission; ``note_provisioned`` records that a resource has its machines."""
-        self._store = store
-        self._queue = queue
-        self._regions = regions
-        self._catalogue = catalogue
-        self._clock = clock
-        self._note_provisioned = note_provisioned
+    """The pass that starts queued jobs.
+
+    ``note_provisioned`` records that a persistent resource has its machines.
+    """
+
+    store: Store
+    queue: Queue
+    regions: Regions
+    catalogue: Catalogue
+    clock: Clock
+    note_provisioned: Callable[[PersistentResourceName], None] = lambda _: None
 
     def admit(self) -> bool:
         """Makes one pass: ends waits that are too long, starts what may start, explains the rest.
@@ -54,27 +51,27 @@ class Admission:
         Returns:
             Whether anything was started.
         """
-        self._each(self._queue.take_expired(), self._expire)
-        started = self._each(self._queue.admit(), self._start)
-        started += self._provision(self._queue.take_provisioned())
-        for uid in self._queue.untold(MAX_NOTIFIED_AT_ONCE):
+        self._each(self.queue.take_expired(), self._expire)
+        started = self._each(self.queue.admit(), self._start)
+        started += self._provision(self.queue.take_provisioned())
+        for uid in self.queue.untold(MAX_NOTIFIED_AT_ONCE):
             self._unless_lost(uid, self._notify)
-            self._queue.told(uid)
+            self.queue.told(uid)
         return any(started)
 
     def _provision(self, names: tuple[PersistentResourceName, ...]) -> list[bool]:
         """Records resources that have their machines, so that waiting jobs may start next."""
         try:
             for name in names:
-                self._note_provisioned(name)
+                self.note_provisioned(name)
         finally:
             if names:
-                self._queue.resources_changed()
+                self.queue.resources_changed()
         return [True for _ in names]
 
     def seconds_to_due(self) -> float | None:
         """Returns the seconds until another pass is due without a change; None if none is."""
-        return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
+        return 0.0 if self.queue.untold(1) else self.queue.seconds_to_due()
 
     def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:
         """Calls ``do`` for each job and returns the results, False for missing and unreadable jobs.
@@ -86,7 +83,7 @@ class Admission:
             return [self._unless_lost(uid, do) for uid in uids]
         finally:
             for uid in uids:
-                self._queue.changed(uid)
+                self.queue.changed(uid)
 
     def _unless_lost(self, uid: JobUid, do: Callable[[JobUid], bool]) -> bool:
         try:
@@ -98,21 +95,21 @@ class Admission:
             return False
 
     def _expire(self, uid: JobUid) -> bool:
-        apply(self._store, uid, WaitExpired(self._clock.now()))
+        apply(self.store, uid, WaitExpired(self.clock.now()))
         return True
 
     def _start(self, uid: JobUid) -> bool:
-        job = self._store.get_by_uid(uid)
-        site = self._regions.site(job.spec.region)
-        unlimited = unlimited_here(job.spec, self._catalogue, site)
+        job = self.store.get_by_uid(uid)
+        site = self.regions.site(job.spec.region)
+        unlimited = unlimited_here(job.spec, self.catalogue, site)
         if unlimited is not None:
-            apply(self._store, uid, StartRefused(self._clock.now(), unlimited))
+            apply(self.store, uid, StartRefused(self.clock.now(), unlimited))
             return False
-        devices = self._queue.assign(job)
+        devices = self.queue.assign(job)
         if devices is None:
             return False
-        notes = done_without(job.spec, self._catalogue, site)
-        apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
+        notes = done_without(job.spec, self.catalogue, site)
+        apply(self.store, uid, Admitted(self.clock.now(), devices, notes))
         return True
 
     def _notify(self, uid: JobUid) -> bool:
@@ -121,14 +118,14 @@ class Admission:
         A new leader finds that most jobs were told before. If a job has started by now, the store
         isn't asked what it was told.
         """
-        job = self._store.get_by_uid(uid)
+        job = self.store.get_by_uid(uid)
         if job.state is State.QUEUED and not self._is_told(uid):
-            why = self._queue.explain(job)
+            why = self.queue.explain(job)
             if why is not None:
-                event = JobEvent(self._clock.now(), "WAITING", why.text, key="waits")
-                self._store.append(uid, (event,))
+                event = JobEvent(self.clock.now(), "WAITING", why.text, key="waits")
+                self.store.append(uid, (event,))
         return True
 
     def _is_told(self, uid: JobUid) -> bool:
-        events = self._store.events(uid, limit=_FIRST_EVENTS)
+        events = self.store.events(uid, limit=_FIRST_EVENTS)
         return any(stored.event.kind == "WAITING" for stored in events)

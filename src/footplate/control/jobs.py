@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.control.job_deletion import JobDeletion
@@ -52,44 +52,27 @@ class Ids(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class Jobs:
     """The jobs as clients see them.
 
     ``wake`` is called after every change to which the control loop may have to react, ``begin``
-    with each new tuning job.
+    with each new tuning job. ``check_room`` raises Unavailable if the disk is full, ``has_engine``
+    returns whether a region runs its jobs on an engine.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        logs: Logs,
-        usage: UsageHistory,
-        submission_checks: SubmissionChecks,
-        queue: Queue,
-        trials: Trials,
-        clock: Clock,
-        ids: Ids,
-        wake: Callable[[], None],
-        begin: Callable[[JobUid], None] = lambda _: None,
-        check_room: Callable[[], None] = lambda: None,
-        has_engine: Callable[[str], bool] = lambda _: False,
-    ) -> None:
-        """Stores the dependencies.
-
-        ``check_room`` raises Unavailable if the disk is full. ``has_engine`` returns whether a
-        region runs its jobs on an engine.
-        """
-        self._store = store
-        self._deletion = JobDeletion(store, logs, usage, trials)
-        self._submission_checks = submission_checks
-        self._queue = queue
-        self._trials = trials
-        self._clock = clock
-        self._ids = ids
-        self._wake = wake
-        self._begin = begin
-        self._check_room = check_room
-        self._has_engine = has_engine
+    store: Store
+    logs: Logs
+    usage: UsageHistory
+    submission_checks: SubmissionChecks
+    queue: Queue
+    trials: Trials
+    clock: Clock
+    ids: Ids
+    wake: Callable[[], None]
+    begin: Callable[[JobUid], None] = lambda _: None
+    check_room: Callable[[], None] = lambda: None
+    has_engine: Callable[[str], bool] = lambda _: False
 
     def submit(self, submission: Submission, author: str = "") -> Job:
         """Checks and stores a new job of ``author``, which starts when there is capacity.
@@ -100,26 +83,26 @@ class Jobs:
             AlreadyExists: the project has a job of this name; nothing was changed.
             Unavailable: the disk is full.
         """
-        refusal = self._submission_checks.refusal(submission)
+        refusal = self.submission_checks.refusal(submission)
         if refusal is not None:
             raise refusal
-        self._check_room()
-        now = self._clock.now()
+        self.check_room()
+        now = self.clock.now()
         job = Job(
-            uid=self._ids.uid(),
+            uid=self.ids.uid(),
             name=self._name(submission),
             display_name=submission.display_name,
-            spec=self._submission_checks.spec(submission),
+            spec=self.submission_checks.spec(submission),
             request=submission.request,
             create_time=now,
             update_time=now,
             labels=submission.labels,
             author=author,
         )
-        self._store.create(job, _first_events(self._submission_checks.remarks(submission), now))
+        self.store.create(job, _first_events(self.submission_checks.remarks(submission), now))
         if not job.spec.runs_itself:
-            self._begin(job.uid)
-        self._wake()
+            self.begin(job.uid)
+        self.wake()
         return job
 
     def _name(self, submission: Submission) -> JobName:
@@ -131,11 +114,11 @@ class Jobs:
             made = TrainingPipelineName
         elif submission.search is not None:
             made = TuningJobName
-        return made(name.project, name.location, str(self._ids.number()))
+        return made(name.project, name.location, str(self.ids.number()))
 
     def get(self, name: JobName) -> Job:
         """Returns the job of this name. Raises NotFound."""
-        return self._store.get(name)
+        return self.store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
         """Explains why the job waits, or how its preparation proceeds; None if it does neither.
@@ -146,24 +129,24 @@ class Jobs:
         if job.spec.pipeline is not None:
             return self._explain_backing(job)
         if job.state is State.PREPARING and job.spec.search is None:
-            events = (stored.event for stored in self._store.events(job.uid))
-            return explain_preparing(job, events, self._clock.now())
+            events = (stored.event for stored in self.store.events(job.uid))
+            return explain_preparing(job, events, self.clock.now())
         if job.spec.search is None or job.state is not State.QUEUED:
-            return self._queue.explain(job)
-        runs = self._trials.runs(job)
-        return self._queue.explain(runs[min(runs)]) if runs else None
+            return self.queue.explain(job)
+        runs = self.trials.runs(job)
+        return self.queue.explain(runs[min(runs)]) if runs else None
 
     def engine_jobs(self, job: Job) -> Mapping[str, str]:
         """Returns the engine's job for each replica of an unfinished job on an engine."""
-        if not self._has_engine(job.spec.region) or job.state.terminal or not job.attempt:
+        if not self.has_engine(job.spec.region) or job.state.terminal or not job.attempt:
             return {}
-        return engine_jobs((stored.event for stored in self._store.events(job.uid)), job.attempt)
+        return engine_jobs((stored.event for stored in self.store.events(job.uid)), job.attempt)
 
     def _explain_backing(self, pipeline: Job) -> Explanation | None:
         if pipeline.state.terminal:
             return None
         try:
-            return self.explain(self._store.get_by_uid(backing_uid(pipeline.uid)))
+            return self.explain(self.store.get_by_uid(backing_uid(pipeline.uid)))
         except NotFound:
             return None
 
@@ -179,21 +162,21 @@ class Jobs:
         """Lists jobs of a collection. Raises InvalidArgument: ``after`` is no valid token."""
         if order:
             asked = {collection: where}
-            return self._store.list_in_order(asked, order, limit=limit, after=after)
-        return self._store.list(collection, where=where, limit=limit, after=after)
+            return self.store.list_in_order(asked, order, limit=limit, after=after)
+        return self.store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
         """Requests the job's end; a finished job stays as it is. Raises NotFound.
 
         ``by`` is who requests it, for the job's message.
         """
-        job = self._store.get(name)
-        apply(self._store, job.uid, CancelRequested(self._clock.now(), by))
-        self._wake()
+        job = self.store.get(name)
+        apply(self.store, job.uid, CancelRequested(self.clock.now(), by))
+        self.wake()
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
         """Deletes a finished job; see JobDeletion.delete."""
-        self._deletion.delete(name, backing=backing)
+        JobDeletion(self.store, self.logs, self.usage, self.trials).delete(name, backing=backing)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
@@ -222,15 +205,15 @@ class Jobs:
 
     def _change(self, name: JobName, version: int | None, change: Callable[[Job], Job]) -> Job:
         while True:
-            job = self._store.get(name)
+            job = self.store.get(name)
             if version is not None and job.version != version:
                 raise Aborted(
                     f"{name} has changed since you read it (its etag differs); read it again"
                 )
-            now = self._clock.now()
+            now = self.clock.now()
             changed = replace(change(job), update_time=now, version=job.version + 1)
             try:
-                self._store.update(changed, ())
+                self.store.update(changed, ())
             except Aborted:
                 continue
             return changed

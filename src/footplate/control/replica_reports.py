@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.control.current_attempts import current
@@ -69,35 +69,24 @@ class Receipt:
     stop: bool
 
 
+@dataclass(frozen=True, eq=False)
 class Reports:
-    """Stores reports exactly once, although every record may be repeated, and may come late."""
+    """Stores reports exactly once, although every record may be repeated, and may come late.
 
-    def __init__(
-        self,
-        store: Store,
-        logs: Logs,
-        usage: UsageHistory,
-        clock: SteadyClock,
-        wake: Callable[[], None],
-        receive: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
-        measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None,
-        retrying: Callable[[Callable[[], None]], None] = lambda keep: keep(),
-    ) -> None:
-        """Stores the dependencies.
+    ``receive`` gets each report of a current supervisor before it is stored. ``measure`` stores
+    metrics that a replica of a job reports. ``retrying`` stores the last records of a dead
+    program, on a full disk in the reserved space.
+    """
 
-        ``receive`` gets each report of a current supervisor before it is stored. ``measure`` stores
-        metrics that a replica of a job reports. ``retrying`` stores the last records of a dead
-        program, on a full disk in the reserved space.
-        """
-        self._store = store
-        self._logs = logs
-        self._usage = usage
-        self._clock = clock
-        self._wake = wake
-        self._receive = receive
-        self._measure = measure
-        self._retrying = retrying
-        self._job_locks = JobLocks()
+    store: Store
+    logs: Logs
+    usage: UsageHistory
+    clock: SteadyClock
+    wake: Callable[[], None]
+    receive: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None
+    measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None
+    retrying: Callable[[Callable[[], None]], None] = lambda keep: keep()
+    _job_locks: JobLocks = field(default_factory=JobLocks, init=False)
 
     def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
         """Stores lines and samples, then applies the other records in order.
@@ -111,11 +100,11 @@ class Reports:
             InvalidArgument: a record has a number of another start of the replica.
             Unavailable: try again later; records that were stored will not be duplicated.
         """
-        job = current(self._store, bearer)
+        job = current(self.store, bearer)
         _check_numbers(records, bearer.restart)
-        self._receive(bearer, records)
+        self.receive(bearer, records)
         if ended:
-            self._retrying(lambda: self._keep(job, bearer.replica, records))
+            self.retrying(lambda: self._keep(job, bearer.replica, records))
         else:
             self._keep(job, bearer.replica, records)
         after = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
@@ -126,20 +115,20 @@ class Reports:
         """Stores the records that don't change the job: lines, samples and metrics."""
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
-            self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
+            self.logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
         samples = [record.sample for record in records if isinstance(record, UsageRecord)]
         if samples:
-            self._usage.append(job.uid, job.attempt, replica, samples)
-        self._measure(job, replica, records)
+            self.usage.append(job.uid, job.attempt, replica, samples)
+        self.measure(job, replica, records)
 
     def _last(self, job: Job, replica: str) -> int:
         """Returns the highest stored number of a record of the replica's current attempt."""
-        entries = self._logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
+        entries = self.logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
         prefix = f"{job.attempt}/{replica}/"
-        keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
+        keys = (stored.event.key or "" for stored in self.store.events(job.uid, limit=_ALL))
         numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]
         numbers += (entry.line.sequence for entry in entries)
-        return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
+        return max(*numbers, 0, self.usage.last(job.uid, job.attempt, replica))
 
     def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
         """Applies the records in order, in one write; all are from one start of one replica."""
@@ -147,20 +136,20 @@ class Reports:
         if not steps:
             return job
         if all(isinstance(step, JobEvent) for step in steps):
-            self._store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
+            self.store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
             return job
         with self._job_locks.of(job.uid):
-            after = apply_all(self._store, job.uid, steps).job
-        self._wake()
+            after = apply_all(self.store, job.uid, steps).job
+        self.wake()
         return after
 
     def _step(self, job: Job, bearer: Bearer, record: _Decisive) -> Event | JobEvent:
         if isinstance(record, EventRecord):
             return self._note(job, bearer.replica, record)
-        return steadied(self._event(job, bearer, record), self._clock)
+        return steadied(self._event(job, bearer, record), self.clock)
 
     def _event(self, job: Job, bearer: Bearer, record: StateRecord | ExitRecord) -> Event:
-        now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
+        now, replica, restart = self.clock.now(), bearer.replica, bearer.restart
         match record:
             case StateRecord(phase=Phase.PREPARING):
                 return ReplicaPreparing(now, job.attempt, replica, restart=restart)
@@ -175,4 +164,4 @@ class Reports:
 
     def _note(self, job: Job, replica: str, record: EventRecord) -> JobEvent:
         key = f"{job.attempt}/{replica}/{record.sequence}"
-        return JobEvent(self._clock.now(), record.kind, record.message, job.attempt, replica, key)
+        return JobEvent(self.clock.now(), record.kind, record.message, job.attempt, replica, key)

@@ -154,14 +154,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         vertex = [
             *operation_routes(jobs, registry.exists),
             *vizier_routes(memory_vizier(clock), clock, catalogue),
-            *vertex_routes(jobs, clock, catalogue, jobs.trials),
+            *vertex_routes(jobs, clock, catalogue, jobs.kept_trials),
             *model_routes(registry, clock, catalogue),
             *persistent_resource_routes(resources, clock, ids, catalogue),
             *tracking_routes(opened.tracking, clock, ids, catalogue, buckets),
             *location_routes(catalogue),
         ]
         described = Described(
-            training=[*training_routes(jobs, catalogue, jobs.trials), *location_routes(catalogue)],
+            training=[
+                *training_routes(jobs, catalogue, jobs.kept_trials),
+                *location_routes(catalogue),
+            ],
             vertex=vertex,
             storage=storage_routes(buckets),
             logging=[

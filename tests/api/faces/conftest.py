@@ -51,9 +51,9 @@ def build(jobs: MemoryJobs, access: Access, files: MemoryFiles | None = None) ->
     registry = ModelRegistry(MemoryModels(), files or MemoryFiles(), jobs.clock, CountingIds())
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
-        *training_routes(jobs, load_catalogue(), jobs.trials, _shells),
+        *training_routes(jobs, load_catalogue(), jobs.kept_trials, _shells),
         *vizier_routes(memory_vizier(jobs.clock), jobs.clock, load_catalogue()),
-        *vertex_routes(jobs, jobs.clock, load_catalogue(), jobs.trials, _shells),
+        *vertex_routes(jobs, jobs.clock, load_catalogue(), jobs.kept_trials, _shells),
         *model_routes(registry, jobs.clock, load_catalogue()),
         *operation_routes(jobs, registry.exists),
         *location_routes(load_catalogue()),

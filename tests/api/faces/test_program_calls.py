@@ -133,7 +133,7 @@ def test_a_jobs_author_is_who_has_the_connection(job: str, forwarded: str, autho
             ProgramCallCheck, access=Access(), check=lambda *_: job, name_user=lambda *_: "ann"
         )
     ]
-    app = create_app(training_routes(jobs, built_in(), jobs.trials), Access(), inner=inner)
+    app = create_app(training_routes(jobs, built_in(), jobs.kept_trials), Access(), inner=inner)
 
     async def receive_from(scope: Scope, receive: Receive, send: Send) -> None:
         """As the server does where it believes a proxy."""

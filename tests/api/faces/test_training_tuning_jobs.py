@@ -92,7 +92,7 @@ def test_a_search_that_has_only_begun(http: httpx.Client, job: Job) -> None:
 
 
 def test_a_trial_that_has_ended(http: httpx.Client, jobs: MemoryJobs, job: Job) -> None:
-    jobs.trials.keep(job, trial(1, 0.5))
+    jobs.kept_trials.keep(job, trial(1, 0.5))
     told = output(http)
     assert told["completedTrialCount"] == "1"
     assert told["trials"] == [
@@ -111,7 +111,7 @@ def test_while_it_runs_by_number_then_by_merit(
     http: httpx.Client, jobs: MemoryJobs, job: Job
 ) -> None:
     failed = replace(trial(2, 0.0), state=TrialState.INFEASIBLE, final=None)
-    jobs.trials.keep(
+    jobs.kept_trials.keep(
         job,
         trial(1, 0.7),
         failed,
@@ -142,7 +142,7 @@ def test_how_trials_end(http: httpx.Client, jobs: MemoryJobs, job: Job) -> None:
         final=None,
     )
     stopped = replace(trial(3, 0.5), outcome=State.CANCELLED, stop_reason="at step 10: ...")
-    jobs.trials.keep(job, lost, cancelled, stopped)
+    jobs.kept_trials.keep(job, lost, cancelled, stopped)
     one, two, three = output(http)["trials"]
     assert (one["state"], one["errorMessage"]) == ("FAILED", why)
     assert "finalMetric" not in one, "who sorts by it wants numbers"
@@ -154,7 +154,7 @@ def test_trials_that_run_are_where_their_runs_are(
     http: httpx.Client, jobs: MemoryJobs, job: Job
 ) -> None:
     waiting = TrialRecord(3, POINT, CREATED)
-    jobs.trials.keep(job, active(1), active(2), waiting)
+    jobs.kept_trials.keep(job, active(1), active(2), waiting)
     jobs.start_trial(NAME, 1, State.RUNNING)
     jobs.start_trial(NAME, 2, State.SUCCEEDED)
     jobs.start_trial(NAME, 3)
@@ -169,7 +169,7 @@ def test_trials_that_run_are_where_their_runs_are(
 
 
 def test_lists_have_no_trials(http: httpx.Client, jobs: MemoryJobs, job: Job) -> None:
-    jobs.trials.keep(job, active(1))
+    jobs.kept_trials.keep(job, active(1))
     (listed,) = http.get(JOBS).json()["jobs"]
     assert listed["jobId"] == NAME.job_id
     assert listed["trainingOutput"] == {
@@ -212,7 +212,7 @@ def test_a_resumed_search_has_what_it_inherits(
 def test_googles_client_reads_the_best_trial(
     url: str, anonymous: Any, jobs: MemoryJobs, job: Job
 ) -> None:
-    jobs.trials.keep(job, trial(1, 0.7), trial(2, 0.2))
+    jobs.kept_trials.keep(job, trial(1, 0.7), trial(2, 0.2))
     jobs.end(NAME, Ending(State.SUCCEEDED))
     options = {"api_endpoint": url}
     with discovery.build("ml", "v1", client_options=options, credentials=anonymous) as ml:

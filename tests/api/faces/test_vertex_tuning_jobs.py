@@ -79,11 +79,11 @@ def test_a_tuning_job_is_no_custom_job(http: httpx.Client, job: Job) -> None:
 def test_trials_by_number_with_what_they_reported(
     http: httpx.Client, jobs: MemoryJobs, job: Job
 ) -> None:
-    jobs.trials.keep(job, replace(succeeded(1, 0.5), point={"lr": 0.25}), active(2))
+    jobs.kept_trials.keep(job, replace(succeeded(1, 0.5), point={"lr": 0.25}), active(2))
     jobs.start_trial(job.name, 2, State.RUNNING)
-    jobs.trials.report(job, 1, 5, loss=0.75, other=3.0)
-    jobs.trials.report(job, 1, 10, loss=0.5)
-    jobs.trials.report(job, 2, 5, loss=math.nan)
+    jobs.kept_trials.report(job, 1, 5, loss=0.75, other=3.0)
+    jobs.kept_trials.report(job, 1, 10, loss=0.5)
+    jobs.kept_trials.report(job, 2, 5, loss=math.nan)
     one, two = http.get(f"/v1/{job.name}").json()["trials"]
     assert one == {
         "name": f"{job.name}/trials/1",
@@ -113,7 +113,7 @@ def test_trials_by_number_with_what_they_reported(
 
 
 def test_lists_have_no_trials(http: httpx.Client, jobs: MemoryJobs, job: Job) -> None:
-    jobs.trials.keep(job, active(1))
+    jobs.kept_trials.keep(job, active(1))
     (listed,) = http.get(JOBS).json()["hyperparameterTuningJobs"]
     assert listed == {k: v for k, v in http.get(f"/v1/{job.name}").json().items() if k != "trials"}
 
@@ -122,7 +122,7 @@ def test_a_trial_that_runs_has_shells(http: httpx.Client, jobs: MemoryJobs) -> N
     spec = {**tuning_body()["trialJobSpec"], "enableWebAccess": True}  # type: ignore[dict-item] # an object
     made = http.post(JOBS, json=tuning_body(trialJobSpec=spec)).json()
     job = jobs.get(parse_job_name(made["name"]))
-    jobs.trials.keep(job, active(1))
+    jobs.kept_trials.keep(job, active(1))
     jobs.start_trial(job.name, 1, State.RUNNING)
     (trial,) = http.get(f"/v1/{job.name}").json()["trials"]
     assert trial["webAccessUris"] == {"workerpool0-0": f"{http.base_url}/shell/v1/workerpool0-0"}
@@ -140,7 +140,7 @@ def test_a_trial_that_never_began_was_never_run(
         outcome=State.CANCELLED,
         infeasible_reason="the job ended before this trial started",
     )
-    jobs.trials.keep(job, dropped)
+    jobs.kept_trials.keep(job, dropped)
     (trial,) = http.get(f"/v1/{job.name}").json()["trials"]
     assert "customJob" not in trial
     assert trial["infeasibleReason"] == "the job ended before this trial started"
@@ -171,8 +171,8 @@ def test_googles_client_reads_all_of_it(
     url: str, anonymous: Any, http: httpx.Client, jobs: MemoryJobs, job: Job
 ) -> None:
     ended = replace(succeeded(1, math.inf), point={"lr": 0.25, "opt": "adam", "n": 3})
-    jobs.trials.keep(job, ended, active(2))
-    jobs.trials.report(job, 1, 7, loss=math.nan)
+    jobs.kept_trials.keep(job, ended, active(2))
+    jobs.kept_trials.report(job, 1, 7, loss=math.nan)
     client = aiplatform_v1.JobServiceClient(
         transport="rest", client_options={"api_endpoint": url}, credentials=anonymous
     )
@@ -194,20 +194,20 @@ def test_what_an_ended_trial_reported_is_read_once(
     http: httpx.Client, jobs: MemoryJobs, job: Job
 ) -> None:
     """Clients ask every few seconds for all trials, and there may be very many reports."""
-    jobs.trials.keep(job, replace(succeeded(1, 0.5), point={"lr": 0.25}), active(2))
+    jobs.kept_trials.keep(job, replace(succeeded(1, 0.5), point={"lr": 0.25}), active(2))
     for step in range(300):
-        jobs.trials.report(job, 1, step, loss=float(step))
+        jobs.kept_trials.report(job, 1, step, loss=float(step))
     answers = [http.get(f"/v1/{job.name}").json() for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
     assert len(answers[0]["trials"][0]["measurements"]) == 100
-    assert jobs.trials.asked == [(job.uid, 1)] + [(job.uid, 2)] * 3
+    assert jobs.kept_trials.asked == [(job.uid, 1)] + [(job.uid, 2)] * 3
 
 
 def test_the_sdk_waits_for_a_search_and_has_its_trials(
     url: str, anonymous: Any, jobs: MemoryJobs
 ) -> None:
     def end(job: Job) -> None:
-        jobs.trials.keep(job, replace(succeeded(1, 0.25), point={"lr": 0.5, "opt": "adam"}))
+        jobs.kept_trials.keep(job, replace(succeeded(1, 0.25), point={"lr": 0.5, "opt": "adam"}))
         jobs.end(job.name, Ending(State.SUCCEEDED))
 
     jobs.on_submit = end

@@ -142,8 +142,8 @@ def build(world: World, token: str | None = None) -> Starlette:
         program_routes(
             PROGRAMS, lambda key: world.storage.check(key).uid, lambda _: writing.routes()
         ),
-        *training_routes(jobs, load_catalogue(), jobs.trials),
-        *vertex_routes(jobs, jobs.clock, load_catalogue(), jobs.trials),
+        *training_routes(jobs, load_catalogue(), jobs.kept_trials),
+        *vertex_routes(jobs, jobs.clock, load_catalogue(), jobs.kept_trials),
     ]
     access = Access(token, check_key=world.storage.check)
     known = Middleware(ProgramCallCheck, access=access, check=world.check_caller)

@@ -75,9 +75,9 @@ def invoke(jobs: MemoryJobs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invoke
     lists, costs = JobLists(jobs.store), Costs(jobs.store, built_in(), NO_PRICES, jobs.clock)
     routes = [
         *jobs_routes(lists, jobs, costs, int, built_in().regions),
-        *training_routes(jobs, built_in(), jobs.trials),
+        *training_routes(jobs, built_in(), jobs.kept_trials),
         *catalogue_routes(built_in()),
-        *vertex_routes(jobs, jobs.clock, built_in(), jobs.trials),
+        *vertex_routes(jobs, jobs.clock, built_in(), jobs.kept_trials),
     ]
     # Where a shell belongs to a project, the lists are still those of all.
     monkeypatch.setenv("CLOUDSDK_CORE_PROJECT", "another")

@@ -361,7 +361,7 @@ def test_on_a_full_disk_no_program_is_begun(make_replica: Make) -> None:
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounting needs root")
 def test_space_that_is_gone_before_the_start_is_waited_for(make_replica: Make) -> None:
     """The disk has enough for the look at it, and too little for the task."""
-    replica = make_replica(python_task("print('hello')", padding="x" * (600 << 10)))
+    replica = make_replica(python_task("print('hello')", account="x" * (600 << 10)))
     with disk_of(replica):
         ballast = replica.home / "ballast"
         ballast.write_bytes(bytes(400 << 10))
@@ -465,7 +465,7 @@ def test_a_home_whose_files_were_spoilt_is_given_up_by_the_sweep(
 
 def test_a_server_of_others_at_the_port_of_a_dead_one_ends_nothing(make_replica: Make) -> None:
     """The file still names the dead server, whose port somebody else's server has got."""
-    replica = make_replica(python_task(WAIT_FOR_GO), heartbeat_s=0.1)
+    replica = make_replica(python_task(WAIT_FOR_GO, heartbeat_s=0.1))
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
