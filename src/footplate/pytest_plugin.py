@@ -44,7 +44,7 @@ def footplate(
 ) -> Iterator[Workbench]:
     """Yields a training service on a free port, with its own data directory, for one test.
 
-    Its jobs end with the test. Runtimes are cached in the same place as `footplate up` does.
+    Its jobs end with the test. Runtimes are cached where `footplate up` caches them.
     """
     from footplate.settings import load_settings
     from footplate.testing.service import running_service

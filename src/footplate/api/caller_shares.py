@@ -49,9 +49,7 @@ class Shares:
 
     @asynccontextmanager
     async def taken(self, caller: str, most: int) -> AsyncIterator[None]:
-        """Holds a share for the caller during the block; a caller may have at most ``most`` at
-        once.
-        """
+        """Holds a share for the caller during the block; each caller has at most ``most``."""
         own, users = self._callers.get(caller, (asyncio.Semaphore(most), 0))
         self._callers[caller] = own, users + 1
         try:

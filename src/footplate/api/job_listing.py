@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing:
-    """How an API lists jobs: the name of the list, its filters, its pages."""
+    """The form in which an API lists jobs: the name of the list, its filters, its pages."""
 
     field: str
     vocabulary: Vocabulary

@@ -84,5 +84,5 @@ class TuningJobs:
         return evenly(measurements(reports, metrics), MOST_MEASUREMENTS)
 
     def shells(self, call: Call, job: Job | None) -> dict[str, str]:
-        """Returns the addresses of a job's shells, by replica, for this caller's network."""
+        """Returns the addresses of a job's shells, by replica, as URLs that this caller can use."""
         return {} if job is None else web_access_uris(call, self._shells(job))

@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Listing:
-    """How to list resources: their order, how many at most (None: all), and the format."""
+    """The order of listed resources, how many at most (None: all), and the format."""
 
     layout: Layout = TABLE
     orders: tuple[str, ...] = ()

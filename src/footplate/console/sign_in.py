@@ -72,6 +72,8 @@ class _SignIn:
 
 
 def _own_path(path: str) -> str:
-    """Returns the path to go on at; never another server, as ``//evil.example``, ``/\\evil``."""
+    """Returns the path to continue at; '/' if it would lead to another server, as
+    ``//evil.example``, ``/\\evil``.
+    """
     safe = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if safe and path.isascii() else "/"

@@ -36,7 +36,7 @@ class ProcessFacts:
 def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
     """Returns a process that has the socket open; None if this process can't see one.
 
-    Looks at processes of the user first, the newest first, as most clients are both.
+    Looks first at processes of the user, and at the newest ones, since these are mostly the client.
     """
     link = f"socket:[{inode}]"
     with os.scandir(proc) as entries:

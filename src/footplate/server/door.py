@@ -124,7 +124,7 @@ class Door:
         self._idle[visitor.caller.name].pop(visitor, None)
 
     def refuse_one(self, accept: Callable[[], tuple[socket.socket, Any]]) -> None:
-        """Closes the first waiting connection when no descriptor is left, with a spare one.
+        """Closes the first waiting connection when no descriptor is left, by use of a spare one.
 
         A connection that stays in the queue would wake the server again and again.
         """

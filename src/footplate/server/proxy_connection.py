@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Admission:
-    """How to answer the requests in a tunnel.
+    """The kind of answers to the requests in a tunnel.
 
     ``authorization`` replaces the header that the client sends; None keeps that. ``key`` is that of
     a program, which reaches only its storage and its job's log. ``app`` answers gRPC; None means

@@ -35,7 +35,7 @@ class TuningServices:
     def __init__(
         self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
     ) -> None:
-        """Stores the dependencies.
+        """Creates the services.
 
         ``told`` is called with a tuning job that has new measurements.
         """

@@ -10,8 +10,9 @@ from torch._C._distributed_c10d import Work
 
 
 class PendingResult:
-    """The outcome of an all-reduce. ``settle`` is called once for each of the ``parts``; the last
-    call completes it.
+    """The outcome of an all-reduce. ``settle`` is called once for each of the ``parts``.
+
+    The last of these calls completes the outcome.
     """
 
     def __init__(self, result: Any, device: Any, parts: int = 1) -> None:

@@ -27,7 +27,7 @@ class JobFinder:
         self._name = lru_cache(_REMEMBERED)(self._search)
 
     def find(self, project: str, job_id: str) -> Job:
-        """Returns the trial with this number. Raises NotFound."""
+        """Returns the job with this id. Raises NotFound."""
         if job_id.startswith(_DIGITS):
             return self._get_job(self._name(project, job_id))
         return self._get_job(TrainingJobName(project, job_id))

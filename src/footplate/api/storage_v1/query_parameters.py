@@ -27,8 +27,9 @@ def conditions_in(query: Mapping[str, str], word: str = "") -> Conditions:
 
 
 def number_in(query: Mapping[str, str], name: str) -> int | None:
-    """Returns a parameter's number; None if it isn't given. Raises InvalidArgument for no 64-bit
-    whole number.
+    """Returns a parameter's number; None if it isn't given.
+
+    Raises InvalidArgument for anything but a whole number of 64 bits.
     """
     text = query.get(name)
     if text is None:

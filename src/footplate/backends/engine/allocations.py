@@ -129,9 +129,7 @@ class Allocations:
             self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
 
     def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> None:
-        """Advances attempts. ``asked``: the engine was just read, and ``attempts`` are all there
-        are.
-        """
+        """Advances attempts. ``asked``: the engine was just read; ``attempts`` are all of them."""
         busy, known = False, set()
         for attempt_id in attempts:
             attempt = self._files.load(attempt_id)

@@ -203,8 +203,9 @@ class EngineBackend:
             thread.join()
 
     def _open(self) -> None:
-        """Starts the backend's thread if needed. Raises Unavailable if the root can't be used, or
-        after close.
+        """Starts the backend's thread if needed.
+
+        Raises Unavailable if the root can't be used, or the backend was closed.
         """
         if self._closed:
             raise Unavailable("the server is shutting down, and starts nothing more")

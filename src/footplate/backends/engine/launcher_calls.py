@@ -22,10 +22,10 @@ LEAVE = LauncherAnswer(leave=True)
 
 
 class LauncherCalls:
-    """The port ``Launchers``, over the files of each engine, by its name.
+    """Implements the port ``Launchers`` with the files of each engine, by its name.
 
-    ``tickets`` make those of an engine, from what is of the replica; ``archives`` are what
-    launchers may fetch, by their SHA-256.
+    ``tickets`` make an engine's tickets from the replica's own values; ``archives`` are the files
+    that launchers may fetch, by their SHA-256.
     """
 
     def __init__(

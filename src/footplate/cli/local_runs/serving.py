@@ -65,8 +65,8 @@ def private_settings(
 ) -> Settings:
     """Returns the user's settings, without those that share, limit or measure something.
 
-    Environments are cached in the same place as the user's service does. ``gpus`` makes this
-    machine's GPUs, of whatever type, count as GPU_TYPE. ``seen`` is added to the ``tmp_paths``.
+    Environments are cached where the user's service caches them. ``gpus`` makes this machine's
+    GPUs, of whatever type, count as GPU_TYPE. ``seen`` is added to the ``tmp_paths``.
 
     Raises:
         InvalidArgument: a setting of the user is wrong.
