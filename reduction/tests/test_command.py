@@ -77,11 +77,11 @@ def test_a_reducer_tells_who_comes_and_goes_and_counts(
             client.all_reduce(np.ones(1024, np.float32), WireType.FLOAT32)
 
     as_workers(2, [reducer.address], act, group="9/0")
-    reducer.await_line("group 9/0 lane 0: all workers have left; parts of 3 collectives were added")
+    reducer.await_line("group 9/0 lane 0: all workers have left; the reducer added parts of 3 ")
     output = "\n".join(reducer.lines)
     for rank in range(2):
         assert f"group 9/0 lane 0: worker {rank} of 2 joined from 127.0.0.1:" in output
-    assert "group 9/0 lane 0: begins with 2 workers" in output
+    assert "group 9/0 lane 0: the reducer begins with 2 workers" in output
     reducer.signal(signal.SIGTERM)
     assert reducer.await_end() == 0
     statistics = json.loads(path.read_text())

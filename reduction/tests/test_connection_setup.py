@@ -189,7 +189,7 @@ def test_endpoints_are_the_same_for_all_workers_whoever_comes_first(
 
 def test_wrong_ranks_are_refused_before_anything_is_sent() -> None:
     for rank, world in ((-1, 1), (1, 1), (0, 0), (0, 4097)):
-        with pytest.raises(ValueError, match="ranks count from 0"):
+        with pytest.raises(ValueError, match="with ranks from 0"):
             come("127.0.0.1:1", rank=rank, world=world)
 
 

@@ -99,7 +99,7 @@ class TrackingContract:
         tracking.create([one, two, other])
         with pytest.raises(AlreadyExists):
             tracking.write(change_fields(two, {"displayName": "a"}, ("displayName",), LATER))
-        with pytest.raises(AlreadyExists, match="another has its 'a'"):
+        with pytest.raises(AlreadyExists, match="has the same key 'a'"):
             create(tracking, f"{BOARD}/experiments/e/runs/3", displayName="a")
         create(tracking, f"{STORE.replace('default', 'x')}")
 

@@ -143,8 +143,14 @@ REFUSED = [
     ("gs://nowhere/a.tar.gz", no_bucket("nowhere").message),
     ("gs://stage/../t.tar.gz", FOLDER),
     ("gs://stage/a/../../t.tar.gz", FOLDER),
-    ("gs://büro/t.tar.gz", "'büro' can't name a bucket; allowed: 3 to 63 lowercase letters"),
-    ("gs://STAGE/t.tar.gz", "'STAGE' can't name a bucket; allowed: 3 to 63 lowercase letters"),
+    (
+        "gs://büro/t.tar.gz",
+        "'büro' can't be the name of a bucket; allowed: 3 to 63 lowercase letters",
+    ),
+    (
+        "gs://STAGE/t.tar.gz",
+        "'STAGE' can't be the name of a bucket; allowed: 3 to 63 lowercase letters",
+    ),
     ("gs://stage//t.tar.gz", "where a file's name can't be empty"),
     ("gs://stage/a\n.tar.gz", "has a line break in it"),
 ]

@@ -242,7 +242,7 @@ def test_a_killed_supervisor_is_swept_up_after(
     world.changed.clear()
     kill_supervisor(world)
     assert world.changed.wait(60)
-    assert world.await_presence(Presence.GONE) == "its supervisor died"
+    assert world.await_presence(Presence.GONE) == "the replica's supervisor died"
     assert world.program() == ()
     assert world.api.events("SUPERVISOR_LOST")
     assert world.api.exit is None

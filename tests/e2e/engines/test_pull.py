@@ -333,7 +333,7 @@ def test_a_full_disk_is_told(rig: Rig, tmp_path: Path) -> None:
             said = rig.error(engine.socket, image)
     finally:
         subprocess.run(("umount", "-l", str(disk)), check=True)
-    assert said.startswith(f"the engine's disk has no space for {image} does not fit; ")
+    assert said.startswith(f"the engine's disk has no space for {image}; ")
 
 
 def test_what_is_no_reference_is_refused(rig: Rig) -> None:

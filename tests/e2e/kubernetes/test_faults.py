@@ -82,7 +82,7 @@ def test_a_pod_that_the_api_refuses_says_so(make_rig: MakeRig, kubernetes: Kuber
     rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
     request = make_request("u-1")
     rig.backend.start(request)
-    rig.settle(lambda: "Kubernetes refuses its" in see(rig.backend, request)[0].reason)
+    rig.settle(lambda: "Kubernetes refuses the job's Pod" in see(rig.backend, request)[0].reason)
     assert "no-such-class" in see(rig.backend, request)[0].reason
     assert kubernetes.kubectl("get", "secrets", "-o", "name", "-l", "footplate.dev/job") == ""
 

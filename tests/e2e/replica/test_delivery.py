@@ -221,7 +221,7 @@ def test_what_a_sweep_tells_counts_the_records_of_that_start_alone(make_replica:
     assert replica.sweep() == 0, replica.log()
     *before, told = replica.api.records
     assert told["kind"] == "SUPERVISOR_LOST"
-    assert f"up to its record {len(before)}. Later" in told["m"]
+    assert f"up to record {len(before)}. Later" in told["m"]
 
 
 @pytest.mark.parametrize("seed", range(5))

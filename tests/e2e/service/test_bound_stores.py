@@ -175,10 +175,10 @@ def test_what_cannot_be_written_fails_the_job_and_is_kept(
     assert (folder / "out" / "result").read_text() == "precious"
     said = (
         f"the service can't write 1 file of /gcs/lost to gs://lost (bound to s3://{LOST}): "
-        f"s3://{LOST}"
+        f"the bucket s3://{LOST}"
     )
-    assert f"the program succeeded, but {said} is not there" in job.error_message
-    assert f"They are in {folder}: out/result" in job.error_message
+    assert f"the program succeeded, but {said} doesn't exist" in job.error_message
+    assert f"in the folder {folder}: out/result" in job.error_message
     assert said in events(context, name)
 
 

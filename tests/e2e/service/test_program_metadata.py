@@ -65,6 +65,6 @@ def test_what_ends_a_program_that_needs_another_product_says_so(shared: Context)
     name = shared.submit(ENDS)
     job = shared.wait_for(name)
     assert job.state is State.FAILED
-    said = "Footplate has no Pub/Sub (pubsub.googleapis.com). Print what you want to know"
+    said = "Footplate has no Pub/Sub (pubsub.googleapis.com). Print the messages"
     assert job.error_message is not None
     assert job.error_message.count(said) == 1

@@ -169,7 +169,7 @@ def test_products_that_are_not_here_are_refused_in_their_tunnel(service: Running
         answer = http.post(f"https://{host}/v1/projects/demo/topics/t:publish", json={})
     assert answer.status_code == 403
     said = answer.json()["error"]["message"]
-    assert said.startswith("Footplate has no Pub/Sub (pubsub.googleapis.com). Print what")
+    assert said.startswith("Footplate has no Pub/Sub (pubsub.googleapis.com). Print the ")
     assert f"--allow-host {host} " in said
     command = [sys.executable, "-c", GRPC_CALL, certificate(service), f"{host}:443", proxy]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
