@@ -95,7 +95,7 @@ def test_without_an_engine_the_sentence_says_what_to_install() -> None:
     silent = {"/var/run/docker.sock": "nothing listens at this socket; start the container engine"}
     assert chosen(silent)[1] == (
         "no container engine answers on this machine (/var/run/docker.sock: nothing listens "
-        "at this socket; start the container engine); {REMEDY}"
+        f"at this socket; start the container engine); {REMEDY}"
     )
 
 

@@ -84,5 +84,5 @@ def test_what_is_not_served_says_so() -> None:
     said = why_unserved("/google.cloud.aiplatform.v1.PipelineService/CreatePipelineJob")
     assert said.startswith(REFUSED["pipelineJobs"])
     said = why_unserved("/google.pubsub.v1.Publisher/Publish")
-    assert said.startswith("Footplate has no Pub/Sub (pubsub.googleapis.com). Print what")
+    assert said.startswith("Footplate has no Pub/Sub (pubsub.googleapis.com). Print the ")
     assert "it serves jobs" in why_unserved("nonsense")

@@ -146,7 +146,7 @@ def test_one_that_was_stopped_in_the_middle_holds_up_nobody_for_long(
     assert len(other.read(JOB).entries) == 1
     stopped = os.open(tmp_path / "logs" / f"{JOB}.jsonl", os.O_RDONLY)
     fcntl.flock(stopped, fcntl.LOCK_EX)
-    with pytest.raises(Unavailable, match="another process has held the file"):
+    with pytest.raises(Unavailable, match="another process has locked the file"):
         other.append(JOB, 1, MASTER, [make_line(2)])
     assert len(other.read(JOB).entries) == 1
     os.close(stopped)

@@ -29,6 +29,7 @@ HELPED = "helper process"
 MAKERS = ["supervisor", HELPED]
 DIES_BEFORE_THE_START = """
 import os, signal, sys
+from footplate.protocol.isolation_record import IsolationRecord
 from footplate.replica.isolation import init
 from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.spawn import Launch
@@ -36,7 +37,9 @@ if sys.argv[1] == "helper process":
     init._enter_new_namespace = lambda: None
 namespace = PidNamespace()
 def die():
-    print(namespace.record()["init"], flush=True)
+    record = IsolationRecord()
+    namespace.fill(record)
+    print(record.init, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 namespace.start(Launch(["/bin/echo", "started"], {}, "/", 1, 2, keep_record=die), None)
 """

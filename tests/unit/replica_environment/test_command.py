@@ -240,7 +240,7 @@ def test_a_build_makes_room_for_itself(bench: Bench, wheels: Path, runtime: Runt
     other = make_runtime(bench, ("whole", lock(gamma), ()))
     bench.cache_limit_bytes = 1
     second = bench.prepare(bench.make_home(other))
-    assert second.messages[-1].startswith("removed 1 environment that no program uses")
+    assert second.messages[-1].startswith("removed 1 environment (")
     assert second.run("import gamma") == ""
     assert not os.path.exists(first.python)  # noqa: PTH110
     again = bench.prepare(bench.make_home(other))
@@ -343,9 +343,8 @@ def test_builds_for_the_cpu_that_nobody_has(bench: Bench, wheels: Path) -> None:
     )
     assert "UV_FIND_LINKS" in outcome.messages[-1]
     only = bench.prepare(bench.make_home(Runtime("9.9", PYTHON, runtime.cpu[:1])))
-    assert only.error.startswith(
-        "runtime 9.9 can't be installed: cpu: this machine's indexes don't"
-    )
+    assert "runtime 9.9: cpu: " in only.error
+    assert only.error.endswith("don't have alpha==1.0+cpu")
 
 
 def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
@@ -360,8 +359,8 @@ def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     outcome = bench.prepare(bench.make_home(runtime, trainer, module="t"))
     assert outcome.code == 0, outcome
     assert (
-        "tensorflow-gpu==2.4.0 of trainer-0.1.tar.gz counts as satisfied by TensorFlow of "
-        "runtime 9.9"
+        "TensorFlow of runtime 9.9 satisfies the requirement tensorflow-gpu==2.4.0 of "
+        "trainer-0.1.tar.gz"
     ) in outcome.messages
     version = "from importlib.metadata import version; import tensorflow; "
     assert outcome.run(f"{version}print(version('tensorflow'), tensorflow.n)") == "2.5 2"
@@ -378,7 +377,10 @@ def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
             ["nowhere"],
             ("the requirement nowhere of trainer-0.1.tar.gz is not available for Python 3."),
         ),
-        (["alpha<1", "alpha>1"], "what trainer-0.1.tar.gz requires can't be had"),
+        (
+            ["alpha<1", "alpha>1"],
+            "a requirement of trainer-0.1.tar.gz is not available for Python 3.",
+        ),
     ],
 )
 def test_requirements_that_nobody_has(
@@ -467,9 +469,7 @@ def test_the_server_may_be_away_for_a_while(bench: Bench, runtime: Runtime, tmp_
 def test_a_task_that_makes_no_sense(bench: Bench, runtime: Runtime) -> None:
     home = bench.make_home(runtime)
     (home / "task.json").write_text('{"runtime": {"name": "x"}}')
-    assert bench.prepare(home).error.startswith(
-        "the supervisor can't read its task from the server: "
-    )
+    assert "program is missing" in bench.prepare(home).error
 
 
 def test_builds_with_what_setuptools_lost(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class Desk:
             if not suggested.trials:
                 assert self.space.size is not None
                 assert len(self.store.load(UID).trials) == self.space.size
-                assert "been tried" in suggested.exhausted
+                assert "of the search space" in suggested.exhausted
                 return
             (trial,) = suggested.trials
             assert not list(self.space.problems(trial.point))

@@ -166,7 +166,7 @@ def test_the_thread_outlives_what_goes_wrong_and_says_so(
     monkeypatch.setattr(tuner_functions.Tuner, "refit", staticmethod(fail))
     models.prepare(kept)
     models._worker.submit(lambda: None).result(60)
-    assert f"a model of study {rig.job.uid} can't be fitted now" in caplog.text
+    assert f"the trials of study {rig.job.uid} now" in caplog.text
 
     monkeypatch.setattr(tuner_functions.Tuner, "refit", staticmethod(work))
     models.prepare(kept)

@@ -194,8 +194,8 @@ def test_an_emulating_machine_says_what_it_does_without() -> None:
     spec = job(pool("master", WITH_T4), pool("worker", WITH_T4, 9))
 
     few, gpus = shortcomings(spec, CATALOGUE, laptop)
-    assert "its 10 replicas, and this machine runs 4 that this machine runs at once" in few
-    assert gpus == "the job runs without its 10 NVIDIA_TESLA_T4: this machine has no TPUs"
+    assert "10 replicas, and this machine runs 4 at once" in few
+    assert gpus == "the job runs without its 10 NVIDIA_TESLA_T4: this machine has none"
     assert "runs with 2 of its 10 NVIDIA_TESLA_T4" in shortcomings(spec, CATALOGUE, workstation)[1]
     assert shortcomings(job(pool("master", WITH_T4)), CATALOGUE, workstation) == ()
     assert shortcomings(spec, CATALOGUE, CLUSTER) == ()
