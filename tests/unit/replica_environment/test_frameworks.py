@@ -105,7 +105,7 @@ def test_nothing_replaces_a_framework_unasked(
     outcome = prepare(bench, runtime, tmp_path, requirement)
     assert outcome.error.startswith(blamed)
     assert " torch 2.13.0+cpu of runtime PyTorch 9; " in outcome.error
-    assert f"requirements: require torch=={wanted} in your package" in outcome.error
+    assert f"require torch=={wanted} in your package" in outcome.error
 
 
 def test_a_pin_replaces_a_framework(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
