@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
-    from footplate.client.quotas import Quota, ResourceQuota
+    from footplate.wire.footplate_v1.quotas import Quota, ResourceQuota
 
 
 class LimitValue(click.ParamType[tuple[str, int]]):
@@ -75,29 +75,30 @@ _IN_FORCE = {
 
 def _row(resource: ResourceQuota) -> Resource:
     return {
-        "project": resource.project,
-        "region": resource.region,
+        "project": resource.origin.project,
+        "region": resource.origin.region,
         "resource": resource.name,
         "limit": resource.limit,
         "used": resource.used,
-        "source": resource.source,
+        "source": resource.origin.source,
     }
 
 
 def _show_in_force(quota: Quota, layout: Layout) -> None:
     """Prints the limits on stdout; on stderr their origin, and the effect on running jobs."""
     if not layout.takes_rows:
-        click.echo(render(quota.resource, layout, {}))
+        click.echo(render(quota.encode(), layout, {}))
         return
-    if not quota.resources:
+    resources = quota.resources()
+    if not resources:
         everybody = ANY in (quota.project, quota.region)
         unused = "" if everybody else ", and the project's jobs use nothing"
         click.echo(f"No limits for {_place(quota)}{unused}.", err=True)
         return
     click.echo(f"In force for {_whose(quota)}:", err=True)
-    rows = [{**_row(r), "limit": "none" if r.limit is None else r.limit} for r in quota.resources]
+    rows = [{**_row(r), "limit": "none" if r.limit is None else r.limit} for r in resources]
     click.echo(render_list(rows, layout, _IN_FORCE))
-    for resource in quota.resources:
+    for resource in resources:
         if resource.limit is not None and (resource.used or 0) > resource.limit:
             used = say_amount(resource.name, resource.used or 0)
             click.echo(
@@ -156,8 +157,8 @@ def _rows(session: Session) -> list[Resource]:
     return [
         _row(resource)
         for quota in quotas
-        for resource in quota.resources
-        if (resource.project, resource.region) == (quota.project, quota.region)
+        for resource in quota.resources()
+        if (resource.origin.project, resource.origin.region) == (quota.project, quota.region)
     ]
 
 
@@ -246,7 +247,7 @@ def unset(
 def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
     """Prints which limits remain and why, of the resources ``asked`` (empty: all)."""
     here = (quota.project, quota.region, "SETTINGS")
-    stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
+    stay = [n for n, o in sorted(quota.origins.items()) if (o.project, o.region, o.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]
     if names:
         text = (

@@ -9,7 +9,7 @@ from footplate.cli.table import table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from footplate.client.usage import Figure, Point, ReplicaUsage
+    from footplate.wire.footplate_v1.usage import Figure, Point, ReplicaUsage
 
 CHART_WIDTH = 24
 """Points of the chart in a table."""
@@ -19,15 +19,15 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 _COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
     ("REPLICA", lambda usage: usage.replica),
-    ("CPU", lambda usage: _percent(_mean(usage.now, "cpu"))),
-    ("CPU_MEAN", lambda usage: _percent(_mean(usage.overall, "cpu"))),
-    ("CPU_PEAK", lambda usage: _percent(_peak(usage.overall, "cpu"))),
-    ("MEMORY", lambda usage: _bytes(_mean(usage.now, "memoryBytes"))),
-    ("MEMORY_PEAK", lambda usage: _bytes(_peak(usage.overall, "memoryBytes"))),
-    ("READ", lambda usage: _bytes(_total(usage.overall, "readBytesPerSecond"))),
-    ("WRITTEN", lambda usage: _bytes(_total(usage.overall, "writtenBytesPerSecond"))),
-    ("REDUCED", lambda usage: _bytes(_total(usage.overall, "reducedBytesPerSecond"))),
-    ("AWAITING", lambda usage: _percent(_mean(usage.overall, "awaitingWorkers"))),
+    ("CPU", lambda usage: _percent(_mean(usage.now.cpu if usage.now else None))),
+    ("CPU_MEAN", lambda usage: _percent(_mean(usage.overall.cpu))),
+    ("CPU_PEAK", lambda usage: _percent(_peak(usage.overall.cpu))),
+    ("MEMORY", lambda usage: _bytes(_mean(usage.now.memory_bytes if usage.now else None))),
+    ("MEMORY_PEAK", lambda usage: _bytes(_peak(usage.overall.memory_bytes))),
+    ("READ", lambda usage: _total(usage.overall, usage.overall.read_bytes_per_second)),
+    ("WRITTEN", lambda usage: _total(usage.overall, usage.overall.written_bytes_per_second)),
+    ("REDUCED", lambda usage: _total(usage.overall, usage.overall.reduced_bytes_per_second)),
+    ("AWAITING", lambda usage: _percent(_mean(usage.overall.awaiting_workers))),
     ("GPU", lambda usage: _gpu(usage.now or usage.overall)),
     ("CPU_OVER_TIME", lambda usage: _chart(usage.points)),
 )
@@ -44,24 +44,17 @@ def usage_table(replicas: Sequence[ReplicaUsage]) -> str:
     return table([_COLUMNS[i][0] for i in shown], [[row[i] for i in shown] for row in cells])
 
 
-def _figure(point: Point | None, name: str) -> Figure | None:
-    return None if point is None else point.figures.get(name)
-
-
-def _mean(point: Point | None, name: str) -> float | None:
-    figure = _figure(point, name)
+def _mean(figure: Figure | None) -> float | None:
     return None if figure is None else figure.mean
 
 
-def _peak(point: Point | None, name: str) -> float | None:
-    figure = _figure(point, name)
+def _peak(figure: Figure | None) -> float | None:
     return None if figure is None else figure.peak
 
 
-def _total(point: Point, name: str) -> float | None:
-    """Returns a rate's total over the point's time."""
-    rate = _mean(point, name)
-    return None if rate is None else rate * point.seconds
+def _total(point: Point, rate: Figure | None) -> str:
+    """Returns the total of a rate over its time."""
+    return _bytes(None if rate is None else rate.mean * point.seconds)
 
 
 def _percent(cpus: float | None) -> str:
@@ -82,7 +75,7 @@ def _gpu(point: Point) -> str:
     """Returns how busy each GPU is, and how much of its memory is in use."""
     columns = []
     for figures in point.gpus.values():
-        busy, used = figures.get("percent"), figures.get("memoryBytes")
+        busy, used = figures.percent, figures.memory_bytes
         parts = [f"{busy.mean:.0f}%"] if busy else []
         parts += [_bytes(used.mean)] if used else []
         columns.append(" ".join(parts) or _NONE)
@@ -90,8 +83,8 @@ def _gpu(point: Point) -> str:
 
 
 def _chart(points: Sequence[Point]) -> str:
-    """Draws means from zero to the highest, but at least one vCPU, so that idling shows."""
-    means = [_mean(point, "cpu") or 0.0 for point in points]
+    """Draws means from zero to the highest, or to one vCPU at least, so that idling looks idle."""
+    means = [_mean(point.cpu) or 0.0 for point in points]
     top = max((1.0, *means))
     last = len(_BARS) - 1
     return "".join(_BARS[min(last, int(mean / top * len(_BARS)))] for mean in means) or _NONE

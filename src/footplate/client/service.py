@@ -8,12 +8,10 @@ from urllib.parse import quote
 from footplate.client.http_client import Connection
 from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
 from footplate.client.persistent_resources import PersistentResources
-from footplate.client.quotas import Quotas
 from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.client.trials import Trials
-from footplate.client.usage import read_usage
 from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
@@ -30,10 +28,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from footplate.client.failed_jobs import FailedJob
+    from footplate.client.quotas import Quotas
     from footplate.client.stacks import Stacks
     from footplate.client.trials import MeasurementView, TrialsView
-    from footplate.client.usage import ReplicaUsage
     from footplate.client.validation import Validations
+    from footplate.wire.footplate_v1.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
 
 
@@ -70,7 +69,6 @@ class Service:
         self.storage = Storage(self._connection)
         self.offers = Offers(self._connection)
         self.persistent_resources = PersistentResources(self._connection)
-        self.quotas = Quotas(self._connection)
         self.regions = Regions(self._connection)
         self._trials = Trials(self._connection)
 
@@ -80,6 +78,13 @@ class Service:
         from footplate.client.validation import Validations
 
         return Validations(self._connection)
+
+    @property
+    def quotas(self) -> Quotas:
+        # Imported here: see ``validations``.
+        from footplate.client.quotas import Quotas
+
+        return Quotas(self._connection)
 
     @property
     def stacks(self) -> Stacks:
@@ -199,8 +204,14 @@ class Service:
     def usage(
         self, name: JobName, *, replica: str = "", points: int | None = None
     ) -> tuple[ReplicaUsage, ...]:
-        """Returns the usage of all replicas or one, in ``points`` each. Raises NotFound."""
-        return read_usage(self._connection, name, replica, points)
+        """Returns the use of its replicas or the named one; ``points`` of each. Raises NotFound."""
+        # Imported here: see ``validations``.
+        from footplate.wire.footplate_v1.usage import JobUsage
+
+        asked = {"replica": replica, "points": "" if points is None else str(points)}
+        params = {name: value for name, value in asked.items() if value}
+        path = f"{job_path(name, '/footplate/v1')}/usage"
+        return JobUsage.decode(self._connection.call("GET", path, params=params)).replicas
 
     def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
         """Returns the trials of a tuning job so far that match ``condition``. Raises NotFound."""

@@ -12,11 +12,11 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.security import Access
 from footplate.client.service import Service
-from footplate.client.usage import Figure
 from footplate.domain.errors import NotFound
 from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
 from footplate.domain.usage import Counters, GpuUse, Sample
+from footplate.wire.footplate_v1.usage import Figure
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
@@ -149,7 +149,7 @@ def test_the_client_reads_it(world: World) -> None:
         world.keep(MASTER, *make_samples(1, 4))
         (usage,) = client.usage(NAME, points=2)
         assert usage.replica == MASTER
-        assert [point.figures["cpu"] for point in usage.points] == [Figure(0.5, 0.5)] * 2
+        assert [point.cpu for point in usage.points] == [Figure(mean=0.5, peak=0.5)] * 2
         assert usage.now is not None
         assert usage.overall.seconds == 40.0
         assert client.usage(NAME, replica=WORKER) == ()

@@ -112,11 +112,13 @@ def test_workers_sum_up_through_them_and_their_use_is_shown(context: Context) ->
 
     with context.client() as client:
         found = {usage.replica: usage for usage in client.usage(name)}
-    figures = found["workerpool2-0"].overall.figures
-    sent = figures["reducedBytesPerSecond"].mean * found["workerpool2-0"].overall.seconds
+    overall = found["workerpool2-0"].overall
+    assert overall.reduced_bytes_per_second is not None
+    assert overall.awaiting_workers is not None
+    sent = overall.reduced_bytes_per_second.mean * overall.seconds
     assert sent == pytest.approx(ROUNDS * SIZE * 4 * 3 / 2, rel=0.01)
-    assert 0 <= figures["awaitingWorkers"].mean <= 1
-    assert "reducedBytesPerSecond" not in found["workerpool0-0"].overall.figures
+    assert 0 <= overall.awaiting_workers.mean <= 1
+    assert found["workerpool0-0"].overall.reduced_bytes_per_second is None
     assert received_bytes(context) - before == ROUNDS * SIZE * 4 * 3
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.client.quotas import Quota, ResourceQuota
 from footplate.client.service import Service
 from footplate.domain.errors import UnknownError
+from footplate.wire.footplate_v1.quotas import Origin, Quota, ResourceQuota
 from tests.support.fake_service import Answer, FakeService
 
 if TYPE_CHECKING:
@@ -19,21 +19,21 @@ QUOTA = "/footplate/v1/projects/ads/locations/us-central1/quota"
 
 def test_resources_are_limits_and_what_is_used() -> None:
     origin: JsonObject = {"project": "*", "region": "*", "source": "STORED"}
-    quota = Quota.read({"limits": {"jobs": 1}, "used": {"vcpus": 8}, "origins": {"jobs": origin}})
-    assert quota.resources == (
-        ResourceQuota("jobs", 1, None, "*", "*", "STORED"),
-        ResourceQuota("vcpus", None, 8),
+    quota = Quota.decode({"limits": {"jobs": 1}, "used": {"vcpus": 8}, "origins": {"jobs": origin}})
+    assert quota.resources() == (
+        ResourceQuota("jobs", 1, None, Origin(source="STORED", project="*", region="*")),
+        ResourceQuota("vcpus", None, 8, Origin()),
     )
 
 
 def test_an_empty_answer_is_a_quota_without_limits() -> None:
-    assert Quota.read({}).resources == ()
+    assert Quota.decode({}).resources() == ()
 
 
 @pytest.mark.parametrize("number", ["4", 1.5, True, {}])
 def test_what_is_no_number_is_no_answer_of_footplate(number: str | float) -> None:
-    with pytest.raises(UnknownError, match="the server sent jobs="):
-        Quota.read({"limits": {"jobs": number}})
+    with pytest.raises(UnknownError, match=r"limits\.jobs: "):
+        Quota.decode({"limits": {"jobs": number}})
 
 
 def test_the_calls_are_those_of_the_api() -> None:

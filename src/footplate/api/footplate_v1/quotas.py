@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.footplate_v1.quotas import Origin, Quota, Quotas
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def quota_routes(book: QuotaBook) -> list[Route]:
-    api = _Quotas(book)
+    api = _QuotasApi(book)
     return [
         json_route("/footplate/v1/quotas", {"GET": api.list}),
         json_route(
@@ -31,24 +32,25 @@ def quota_routes(book: QuotaBook) -> list[Route]:
     ]
 
 
-class _Quotas:
+class _QuotasApi:
     def __init__(self, book: QuotaBook) -> None:
         self._book = book
 
     def list(self, _call: Call) -> JsonObject:
-        return {"quotas": [_document(quota) for quota in self._book.list()]}
+        return Quotas(quotas=tuple(map(_answer, self._book.list()))).encode()
 
     def get(self, call: Call) -> JsonObject:
-        return _document(self._book.get(call.path["project"], call.path["region"]))
+        return _answer(self._book.get(call.path["project"], call.path["region"])).encode()
 
     def change(self, call: Call) -> JsonObject:
         """Sets the limits in the body, and leaves others unchanged; null removes a limit."""
         limits = _limits(call.body())
-        return _document(self._book.change(call.path["project"], call.path["region"], limits))
+        quota = self._book.change(call.path["project"], call.path["region"], limits)
+        return _answer(quota).encode()
 
     def remove(self, call: Call) -> JsonObject:
-        """Removes all limits; returns the limits then in force (of the settings and of ``*``)."""
-        return _document(self._book.remove(call.path["project"], call.path["region"]))
+        """Unsets all limits. What is answered is in force then: settings are, and ``*``'s."""
+        return _answer(self._book.remove(call.path["project"], call.path["region"])).encode()
 
 
 def _limits(body: JsonObject) -> JsonObject:
@@ -66,25 +68,15 @@ def _limits(body: JsonObject) -> JsonObject:
     return limits
 
 
-def _document(quota: QuotaInForce) -> JsonObject:
-    document: JsonObject = {
-        "name": _name(quota.project, quota.region),
-        "project": quota.project,
-        "region": quota.region,
-        "limits": {resource: limit.amount for resource, limit in quota.limits.items()},
-        "origins": {
-            resource: {
-                "source": limit.source.value,
-                "project": limit.project,
-                "region": limit.region,
-            }
+def _answer(quota: QuotaInForce) -> Quota:
+    return Quota(
+        name=f"projects/{quota.project}/locations/{quota.region}/quota",
+        project=quota.project,
+        region=quota.region,
+        limits={resource: limit.amount for resource, limit in quota.limits.items()},
+        origins={
+            resource: Origin(source=limit.source.value, project=limit.project, region=limit.region)
             for resource, limit in quota.limits.items()
         },
-    }
-    if quota.used is not None:
-        document["used"] = dict(quota.used)
-    return document
-
-
-def _name(project: str, region: str) -> str:
-    return f"projects/{project}/locations/{region}/quota"
+        used=None if quota.used is None else dict(quota.used),
+    )

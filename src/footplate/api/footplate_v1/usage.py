@@ -9,13 +9,12 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import parse_job_name
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.tuning.trial_programs import check_runs_itself
-from footplate.wire.footplate_v1.usage import encode_replica
+from footplate.wire.footplate_v1.usage import JobUsage, ReplicaUsage
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pydantic import JsonValue
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
@@ -55,12 +54,12 @@ class _Usage:
         if wanted := call.parameter("replica"):
             names = (choose_replica(wanted, names),)
         known = set(self._history.replicas(job.uid))
-        documents: list[JsonValue] = []
+        found = []
         for name in names:
             points = self._history.read(job.uid, name, _ALL) if name in known else ()
             if points:
-                documents.append(encode_replica(name, points, most, ended=job.state.terminal))
-        return {"replicas": documents}
+                found.append(ReplicaUsage.of(name, points, most, ended=job.state.terminal))
+        return JobUsage(replicas=tuple(found)).encode()
 
 
 def _points(text: str | None) -> int:

@@ -222,7 +222,7 @@ def show_usage(
     elif layout.kind == "table":
         click.echo(usage_table(replicas))
     else:
-        click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))
+        click.echo(render_list([usage.encode() for usage in replicas], layout, _USAGE))
 
 
 def stream_logs(
