@@ -7,17 +7,27 @@ from dataclasses import replace
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.cli.dry_run import headline, report
+from footplate.cli import dry_run
+from footplate.cli.dry_run import UNLIMITED
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, WorkerPool
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, plan
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import EngineMachines
+from footplate.wire.footplate_v1 import verdicts as answers
 from tests.support.jobs import make_spec
 from tests.support.sites import make_engine_site, make_site
 
 GOOD = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
+
+
+def headline(verdict: Verdict, width: int = UNLIMITED) -> str:
+    return dry_run.headline(answers.Verdict.of(verdict), width)
+
+
+def report(verdict: Verdict, width: int = UNLIMITED) -> str:
+    return dry_run.report(answers.Verdict.of(verdict), width)
 
 
 def guide(*, ps_image: bool = False) -> Plan:

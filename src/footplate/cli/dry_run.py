@@ -15,37 +15,30 @@ from footplate.cli.output_format import render
 from footplate.cli.table import table
 from footplate.cli.terminal_text import disarm
 from footplate.domain.resources import say_amount
-from footplate.wire.footplate_v1 import package_checks_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from footplate.cli.output_format import Layout
-    from footplate.client.validation import Checked
-    from footplate.domain.preview.package_check import PackageCheck
-    from footplate.domain.preview.parity import Parity
-    from footplate.domain.preview.plan import Plan, PlannedPool, PlannedProgram
-    from footplate.domain.preview.verdict import Verdict
+    from footplate.wire.footplate_v1.package_checks import PackageCheck, PackageChecks
+    from footplate.wire.footplate_v1.verdicts import Parity, Plan, Pool, Program, Verdict
 
 _COLUMNS = {"VERDICT": "verdict", "GOOGLE_ACCEPTS": "parity.accepted"}
 
 
-def finish(
-    checked: Checked, layout: Layout, packages: Sequence[PackageCheck] | None = None
-) -> NoReturn:
-    """Prints the verdict and exits, with 0 if the job is accepted and 1 if it is refused.
+def finish(verdict: Verdict, layout: Layout, packages: PackageChecks | None = None) -> NoReturn:
+    """Prints the verdict, and exits: with 0 if the job is accepted, with 1 if it is refused.
 
     ``packages`` has the results of checked packages; a failed one also means 1.
     """
-    verdict = checked.verdict
-    failing = any(each.error for each in packages or ())
+    failing = packages is not None and any(each.error for each in packages.packages)
     if _asked_for_format():
-        found = {} if packages is None else package_checks_json(packages)
-        click.echo(render({**checked.resource, **found}, layout, _COLUMNS))
+        found = {} if packages is None else packages.encode()
+        click.echo(render({**verdict.encode(), **found}, layout, _COLUMNS))
     else:
         _report(verdict, failing=failing)
         if packages is not None:
-            click.echo(f"\n{disarm(report_packages(packages))}")
+            click.echo(f"\n{disarm(report_packages(packages.packages))}")
     sys.exit(0 if verdict.accepted and not failing else 1)
 
 
@@ -80,9 +73,9 @@ UNLIMITED = 100_000
 _HEADINGS = ("REPLICAS", "MACHINE", "VCPUS", "MEMORY", "ACCELERATORS", "DISK")
 _PACKAGE_HEADINGS = ("PACKAGE", "ROLES", "RUNTIME", "RESULT")
 _PARITY = {
-    True: "Google's service would accept the job, by Google's documented rules.",
-    False: "Google's service would refuse the job:",
-    None: "It isn't certain whether Google's service would accept the job:",
+    "YES": "Google's service would accept the job, by Google's documented rules.",
+    "NO": "Google's service would refuse the job:",
+    "UNKNOWN": "It isn't certain whether Google's service would accept the job:",
 }
 
 
@@ -150,7 +143,7 @@ def _plan(plan: Plan, width: int) -> Iterator[str]:
     yield "\n".join(_wrap(step, width, "", 3) for step in steps)
 
 
-def _row(pool: PlannedPool) -> Sequence[str]:
+def _row(pool: Pool) -> Sequence[str]:
     machine, names = pool.machine, pool.replicas
     last = f"..{len(names) - 1}" if len(names) > 1 else ""
     accelerator = (machine.accelerator or "").removeprefix("NVIDIA_")
@@ -160,13 +153,13 @@ def _row(pool: PlannedPool) -> Sequence[str]:
         "?" if machine.vcpus is None else str(machine.vcpus),
         "?" if machine.memory_gb is None else f"{machine.memory_gb:g} GB",
         f"{machine.accelerator_count} {accelerator}" if accelerator else "-",
-        f"{machine.disk.boot_disk_size_gb} GB {machine.disk.boot_disk_type}",
+        f"{machine.boot_disk_size_gb} GB {machine.boot_disk_type}",
     )
 
 
 def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yields what runs, in which software, with which variables; merges pools that run the same."""
-    roles: dict[PlannedProgram, list[str]] = {}
+    roles: dict[Program, list[str]] = {}
     for pool in plan.pools:
         roles.setdefault(pool.program, []).append(pool.role)
     for program, names in roles.items():
@@ -175,14 +168,14 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "In", _software(program)
         if program.packages:
             yield "With", ", ".join(program.packages)
-    variables = dict.fromkeys(name for pool in plan.pools for name, _ in pool.variables)
+    variables = dict.fromkeys(each.name for pool in plan.pools for each in pool.variables)
     yield "Sets", ", ".join(variables) or "nothing"
     if plan.limits:
         yield "Limits", plan.limits
     yield "Counts", ", ".join(say_amount(name, n) for name, n in plan.counts.items())
 
 
-def _command(program: PlannedProgram) -> str:
+def _command(program: Program) -> str:
     if program.image is None:
         start = program.command or ("python", "-m", program.module or "")
         return shlex.join([*start, *(program.args or ())])
@@ -190,7 +183,7 @@ def _command(program: PlannedProgram) -> str:
     return f"{command} {shlex.join(program.args)}" if program.args else command
 
 
-def _software(program: PlannedProgram) -> str:
+def _software(program: Program) -> str:
     if program.image is not None:
         return f"image {program.image}"
     python = f", Python {program.python}" if program.python else ""

@@ -17,7 +17,7 @@ from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
-from footplate.wire.footplate_v1 import read_verdict
+from footplate.wire.footplate_v1.verdicts import Verdict
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
@@ -90,7 +90,7 @@ def training(**given: object) -> dict[str, object]:
 def verdict(http: httpx.Client, path: str, body: object) -> Any:
     answer = http.post(path, json=body)
     assert answer.status_code == 200, answer.text
-    read_verdict(answer.json())
+    Verdict.decode(answer.json())
     return answer.json()
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.errors import UnknownError, Violation
 from footplate.domain.jobs import DiskSpec
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import Mode
-from footplate.wire.footplate_v1 import read_verdict, verdict_json
+from footplate.wire.footplate_v1 import verdicts as answers
 from tests.support.plain_strategies import texts
 
 several = st.lists(texts, max_size=3).map(tuple)
@@ -73,16 +73,18 @@ verdicts = st.builds(
 
 @given(verdicts)
 def test_what_is_written_can_be_read(verdict: Verdict) -> None:
-    written = json.loads(json.dumps(verdict_json(verdict)))
+    answer = answers.Verdict.of(verdict)
+    written = json.loads(json.dumps(answer.encode()))
 
-    assert read_verdict(written) == verdict
+    assert answers.Verdict.decode(written) == answer
+    assert answers.Verdict.decode(written).encode() == written
     assert (written["verdict"] == "ACCEPTED") is verdict.accepted
 
 
 def test_a_refused_job_has_neither_plan_nor_place_in_the_queue() -> None:
     verdict = Verdict((Violation("a.b", "required"),), (), Parity(accepted=False, reasons=("x",)))
 
-    assert verdict_json(verdict) == {
+    assert answers.Verdict.of(verdict).encode() == {
         "verdict": "REJECTED",
         "violations": [{"field": "a.b", "description": "required"}],
         "warnings": [],
@@ -93,8 +95,15 @@ def test_a_refused_job_has_neither_plan_nor_place_in_the_queue() -> None:
 @pytest.mark.parametrize("missing", ["verdict", "parity"])
 def test_what_is_no_verdict(missing: str) -> None:
     verdict = Verdict((), (), Parity(accepted=True))
-    written = verdict_json(verdict)
+    written = answers.Verdict.of(verdict).encode()
     del written[missing]
 
-    with pytest.raises(InvalidArgument, match=missing):
-        read_verdict(written)
+    with pytest.raises(UnknownError, match=missing):
+        answers.Verdict.decode(written)
+
+
+def test_what_a_newer_server_adds_is_kept() -> None:
+    written = answers.Verdict.of(Verdict((), (), Parity(accepted=True))).encode()
+    written["parity"] = {"accepted": "YES", "since": "2030"}
+
+    assert answers.Verdict.decode(written).encode() == written

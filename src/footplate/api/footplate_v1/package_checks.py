@@ -18,7 +18,7 @@ from footplate.api.request_bodies import read_body, require_json
 from footplate.api.vertex_v1.parents import location_of
 from footplate.api.worker_threads import in_thread
 from footplate.domain.names import check_project
-from footplate.wire.footplate_v1 import package_checks_json, read_check_request
+from footplate.wire.footplate_v1 import package_checks as answers
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
 from footplate.wire.vertex_v1.pipelines import read_pipeline
@@ -80,10 +80,10 @@ class _PackageChecks:
             call = Call(request.path_params, request.query_params, raw)
             planned, uploads = await in_thread(self._plan, call, read)
             found = await while_wanted(request, self._checks.check(planned, uploads))
-            return JSONResponse(package_checks_json(found))
+            return JSONResponse(answers.PackageChecks.of(found).encode())
 
         return Route(path, endpoint, methods=["POST"])
 
     def _plan(self, call: Call, read: Read) -> tuple[tuple[PoolPackages, ...], dict[str, bytes]]:
-        job, uploads = read_check_request(call.body())
+        job, uploads = answers.read_check_request(call.body())
         return self._checks.plan(read(call, job), staging_of(call)), uploads

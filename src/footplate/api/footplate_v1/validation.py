@@ -17,7 +17,7 @@ from footplate.domain.names import GcsUri, check_project
 from footplate.domain.preview.parity import REFUSED_ALIKE, Parity
 from footplate.domain.preview.source_patterns import Pattern, Use
 from footplate.domain.preview.verdict import Verdict
-from footplate.wire.footplate_v1 import verdict_json
+from footplate.wire.footplate_v1 import verdicts
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
 from footplate.wire.vertex_v1.pipelines import read_pipeline
@@ -86,8 +86,8 @@ class _Validations:
         try:
             submission = read()
         except InvalidArgument as error:
-            return verdict_json(_unreadable(error))
-        return verdict_json(self._validation.validate(submission, staging))
+            return verdicts.Verdict.of(_unreadable(error)).encode()
+        return verdicts.Verdict.of(self._validation.validate(submission, staging)).encode()
 
 
 def _unreadable(error: InvalidArgument) -> Verdict:

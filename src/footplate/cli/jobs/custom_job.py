@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.validation import Checked
-    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.footplate_v1.package_checks import PackageChecks
+    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 _IMAGE_OPTION = "--worker-pool-spec: output-image-uri"
@@ -59,13 +59,13 @@ class CustomJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.package(storage))
 
-    def check(self, service: Service, request: JsonObject) -> Checked:
+    def check(self, service: Service, request: JsonObject) -> Verdict:
         uploads = self.pools.uploads()
         return service.validations.custom_job(self.project, self.region, request, uploads)
 
     def check_packages(
         self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> tuple[PackageCheck, ...]:
+    ) -> PackageChecks:
         return service.validations.custom_job_packages(
             self.project, self.region, request, built, self.pools.uploads()
         )

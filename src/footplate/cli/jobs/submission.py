@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.validation import Checked
     from footplate.domain.names import JobName
-    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.footplate_v1.package_checks import PackageChecks
+    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 
@@ -42,13 +42,13 @@ class Draft(Protocol):
     def package(self, storage: PackageStore) -> JsonObject:
         """Returns the same request as ``stage``, but builds only packages, no image."""
 
-    def check(self, service: Service, request: JsonObject) -> Checked:
+    def check(self, service: Service, request: JsonObject) -> Verdict:
         """Validates the draft in the service."""
 
     def check_packages(
         self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> tuple[PackageCheck, ...]:
-        """Checks that the job's packages can be installed. ``built`` are those to upload."""
+    ) -> PackageChecks:
+        """Checks whether its packages can be installed; ``built``: those that ``stage`` uploads."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
         """Creates the job."""
@@ -74,14 +74,14 @@ def submit(session: Session, options: SubmissionOptions, draft: Draft) -> Job:
 
 
 def _finish_dry_run(service: Service, options: SubmissionOptions, draft: Draft) -> NoReturn:
-    checked = draft.check(service, draft.forecast_end())
-    if not (options.check_packages and checked.verdict.accepted):
-        finish(checked, options.layout)
+    verdict = draft.check(service, draft.forecast_end())
+    if not (options.check_packages and verdict.accepted):
+        finish(verdict, options.layout)
     click.secho("Checking whether the packages can be installed ...", err=True, dim=True)
     built = BuiltPackages()
     request = draft.package(built)
     found = draft.check_packages(service, request, built.contents)
-    finish(checked, options.layout, found)
+    finish(verdict, options.layout, found)
 
 
 def announce(session: Session, name: JobName, *, tuning: bool) -> None:

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.validation import Checked
-    from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.source_patterns import Use
+    from footplate.wire.footplate_v1.package_checks import PackageChecks
+    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -99,12 +99,12 @@ class TrainingJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return self.stage(storage)
 
-    def check(self, service: Service, request: JsonObject) -> Checked:
+    def check(self, service: Service, request: JsonObject) -> Verdict:
         return service.validations.training_job(self.project, request, self._given.uploads())
 
     def check_packages(
         self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> tuple[PackageCheck, ...]:
+    ) -> PackageChecks:
         return service.validations.training_job_packages(
             self.project, request, built, self._given.uploads()
         )

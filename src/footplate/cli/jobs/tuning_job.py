@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.validation import Checked
-    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.footplate_v1.package_checks import PackageChecks
+    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 _COUNTS = {"max_trial_count": "maxTrialCount", "parallel_trial_count": "parallelTrialCount"}
@@ -41,7 +41,7 @@ class TuningJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return self.stage(storage)
 
-    def check(self, service: Service, request: JsonObject) -> Checked:
+    def check(self, service: Service, request: JsonObject) -> Verdict:
         return service.validations.tuning_job(self.project, self.region, request)
 
     def check_packages(
@@ -49,7 +49,7 @@ class TuningJobDraft:
         service: Service,
         request: JsonObject,
         built: Mapping[str, bytes],  # noqa: ARG002
-    ) -> tuple[PackageCheck, ...]:
+    ) -> PackageChecks:
         return service.validations.tuning_job_packages(self.project, self.region, request)
 
     def create(self, service: Service, request: JsonObject) -> Job:

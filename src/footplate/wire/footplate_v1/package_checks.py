@@ -1,21 +1,50 @@
-"""Requests to check packages, and their answers: values to JSON, and back."""
-
-from __future__ import annotations
+"""Requests to check packages, and the answers."""
 
 import base64
 import binascii
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Self
 
-from pydantic import ValidationError
+from pydantic import Field
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.preview.package_check import PackageCheck
-from footplate.wire.footplate_v1 import models
+from footplate.domain.preview import package_check as domain
+from footplate.wire.footplate_v1.answer import Answer
+from footplate.wire.json_text import JsonObject
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from footplate.wire.json_text import JsonObject
+class PackageCheck(Answer):
+    """One package of the replicas with ``roles``, resolved together with their other packages.
+
+    ``added``: what they all would install beside the runtime. ``error``: why the preparation of
+    these replicas would fail.
+    """
+
+    package: str
+    roles: tuple[str, ...] = ()
+    runtime: str = ""
+    result: str = ""
+    error: str | None = None
+    added: tuple[str, ...] | None = Field(None, alias="adds")
+
+    @classmethod
+    def of(cls, check: domain.PackageCheck) -> Self:
+        return cls(
+            package=check.package,
+            roles=check.roles,
+            runtime=check.runtime,
+            result="FAILED" if check.error else "OK",
+            error=check.error or None,
+            adds=None if check.error else check.added,
+        )
+
+
+class PackageChecks(Answer):
+    packages: tuple[PackageCheck, ...] = ()
+
+    @classmethod
+    def of(cls, checks: Sequence[domain.PackageCheck]) -> Self:
+        return cls(packages=tuple(map(PackageCheck.of, checks)))
 
 
 def encode_check_request(job: JsonObject, uploads: Mapping[str, bytes]) -> JsonObject:
@@ -45,36 +74,6 @@ def read_check_request(body: JsonObject) -> tuple[JsonObject, dict[str, bytes]]:
         except (KeyError, binascii.Error, ValueError):
             raise _wrong(field, "required: uri, and content in base64") from None
     return job, uploads
-
-
-def package_checks_json(checks: Sequence[PackageCheck]) -> JsonObject:
-    return {"packages": [_check_json(check) for check in checks]}
-
-
-def read_package_checks(resource: JsonObject) -> tuple[PackageCheck, ...]:
-    """Reads checks of packages. Raises InvalidArgument: the JSON doesn't describe such checks."""
-    try:
-        found = models.PackageChecks.model_validate(resource)
-    except ValidationError as error:
-        raise InvalidArgument(
-            f"the answer contains no checks of packages: {error.errors()[0]['msg']}"
-        ) from None
-    return tuple(
-        PackageCheck(each.package, each.roles, each.runtime, each.adds, each.error)
-        for each in found.packages
-    )
-
-
-def _check_json(check: PackageCheck) -> JsonObject:
-    made: JsonObject = {
-        "package": check.package,
-        "roles": [*check.roles],
-        "runtime": check.runtime,
-        "result": "FAILED" if check.error else "OK",
-    }
-    if check.error:
-        return {**made, "error": check.error}
-    return {**made, "adds": [*check.added]}
 
 
 def _wrong(field: str, text: str) -> InvalidArgument:

@@ -1,168 +1,138 @@
-"""Converts validation results to JSON and back."""
+"""Answers about validation: the verdict on a job, and its plan.
 
-from __future__ import annotations
+Fields have the names of the domain's values, from which they are read.
+"""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BeforeValidator,
+    Field,
+    model_validator,
+)
 
-from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.jobs import DiskSpec
-from footplate.domain.preview.parity import Parity
-from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
-from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import models
+from footplate.domain.preview import verdict as domain
+from footplate.domain.sites import Mode
+from footplate.wire.footplate_v1.answer import Answer
 
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
-
-_KNOWN: dict[bool | None, models.Known] = {True: "YES", False: "NO", None: "UNKNOWN"}
-
-
-def verdict_json(verdict: Verdict) -> JsonObject:
-    """Encodes a verdict: ACCEPTED or REJECTED, as a submit of the same request decides."""
-    parity = verdict.parity
-    answer: JsonObject = {
-        "verdict": "ACCEPTED" if verdict.accepted else "REJECTED",
-        "violations": [
-            {"field": each.field, "description": each.description} for each in verdict.violations
-        ],
-        "warnings": [*verdict.warnings],
-        "parity": {"accepted": _KNOWN[parity.accepted], "reasons": [*parity.reasons]},
-        "refusal": verdict.refusal,
-        "plan": None if verdict.plan is None else _plan_json(verdict.plan),
-        "queue": None if verdict.queue is None else _queue_json(verdict.queue),
-    }
-    return _given(answer)
+GivenText = Annotated[str | None, BeforeValidator(lambda value: value or None)]
+"""An empty one is left out."""
+GivenNumber = Annotated[int | None, BeforeValidator(lambda value: value or None)]
 
 
-def _queue_json(queue: Outlook) -> JsonObject:
-    if queue.starts_now:
-        return {"startsNow": True}
-    return {"startsNow": False, "place": queue.place, "explanation": queue.text}
+def _words(words: Mapping[bool | None, str]) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if isinstance(value, str) else words.get(value))
 
 
-def _plan_json(plan: Plan) -> JsonObject:
-    return _given(
-        {
-            "region": plan.region,
-            "zone": plan.zone,
-            "mode": None if plan.mode is None else plan.mode.value,
-            "limits": plan.limits or None,
-            "pools": [_pool_json(pool) for pool in plan.pools],
-            "steps": [*plan.steps],
-            "counts": {**plan.counts},
-            "holds": {**plan.holds},
-        }
+class Violation(Answer):
+    field: str
+    description: str
+
+
+class Parity(Answer):
+    """``accepted``: whether Google's service would accept the job."""
+
+    accepted: Annotated[
+        Literal["YES", "NO", "UNKNOWN"], _words({True: "YES", False: "NO", None: "UNKNOWN"})
+    ]
+    reasons: tuple[str, ...] = ()
+
+
+class Machine(Answer):
+    """The machine of each replica of a pool; what isn't known of it is None."""
+
+    machine_type: str
+    vcpus: int | None = None
+    memory_gb: float | None = None
+    accelerator: str | None = Field(None, alias="acceleratorType")
+    accelerator_count: GivenNumber = None
+    boot_disk_type: str = Field(
+        validation_alias=AliasChoices("bootDiskType", AliasPath("disk", "boot_disk_type"))
+    )
+    boot_disk_size_gb: int = Field(
+        validation_alias=AliasChoices("bootDiskSizeGb", AliasPath("disk", "boot_disk_size_gb"))
     )
 
 
-def _pool_json(pool: PlannedPool) -> JsonObject:
-    return {
-        "role": pool.role,
-        "replicas": [*pool.replicas],
-        "machine": _machine_json(pool.machine),
-        "program": _program_json(pool.program),
-        "env": [{"name": name, "value": value} for name, value in pool.variables],
-    }
+class Program(Answer):
+    """The program of a pool: ``runtime`` with its Python and the module, or ``image``."""
 
-
-def _machine_json(machine: PlannedMachine) -> JsonObject:
-    return _given(
-        {
-            "machineType": machine.machine_type,
-            "vcpus": machine.vcpus,
-            "memoryGb": machine.memory_gb,
-            "acceleratorType": machine.accelerator,
-            "acceleratorCount": machine.accelerator_count if machine.accelerator else None,
-            "bootDiskType": machine.disk.boot_disk_type,
-            "bootDiskSizeGb": machine.disk.boot_disk_size_gb,
-        }
+    runtime: str | None = None
+    python: str | None = Field(None, alias="pythonVersion")
+    module: str | None = Field(None, alias="pythonModule")
+    packages: Annotated[tuple[str, ...] | None, BeforeValidator(lambda value: value or None)] = (
+        Field(None, alias="packageUris")
     )
+    image: str | None = Field(None, alias="imageUri")
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    """None: the image's own."""
 
 
-def _program_json(program: PlannedProgram) -> JsonObject:
-    return _given(
-        {
-            "runtime": program.runtime,
-            "pythonVersion": program.python,
-            "pythonModule": program.module,
-            "packageUris": [*program.packages] or None,
-            "imageUri": program.image,
-            "command": None if program.command is None else [*program.command],
-            "args": None if program.args is None else [*program.args],
-        }
-    )
+class Variable(Answer):
+    name: str
+    value: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pair(cls, value: Any) -> Any:
+        return {"name": value[0], "value": value[1]} if isinstance(value, tuple) else value
 
 
-def _given(made: JsonObject) -> JsonObject:
-    return {name: value for name, value in made.items() if value is not None}
+class Pool(Answer):
+    """``variables`` are those that the service sets on the first replica."""
+
+    role: str
+    replicas: tuple[str, ...]
+    machine: Machine
+    program: Program
+    variables: tuple[Variable, ...] = Field((), alias="env")
 
 
-def read_verdict(resource: JsonObject) -> Verdict:
-    """Reads a verdict. Raises InvalidArgument: the JSON doesn't describe a verdict."""
-    try:
-        found = models.Verdict.model_validate(resource)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(str(part) for part in first["loc"])
-        raise InvalidArgument(f"not a verdict: {path}: {first['msg']}") from None
-    accepted = {text: value for value, text in _KNOWN.items()}[found.parity.accepted]
-    return Verdict(
-        violations=tuple(Violation(v.field, v.description) for v in found.violations),
-        warnings=found.warnings,
-        parity=Parity(accepted, found.parity.reasons),
-        refusal=found.refusal,
-        plan=None if found.plan is None else _plan(found.plan),
-        queue=None if found.queue is None else _queue(found.queue),
-    )
+class Plan(Answer):
+    """``pools`` in order, the primary one first; ``steps`` are sentences, in order of time."""
+
+    region: str
+    zone: str | None = None
+    mode: Mode | None = None
+    limits: GivenText = None
+    pools: tuple[Pool, ...]
+    steps: tuple[str, ...] = ()
+    counts: dict[str, int]
+    """Against the project's quota in the region."""
+    holds: dict[str, int]
+    """Of what the region is bound to, while it runs."""
 
 
-def _queue(found: models.Queue) -> Outlook:
-    return Outlook(found.starts_now, found.place, found.explanation)
+class Queue(Answer):
+    """The prospect of a start: now, or else the ``place`` in the queue, and why."""
+
+    starts_now: bool
+    place: GivenNumber = None
+    text: GivenText = Field(None, alias="explanation")
 
 
-def _plan(found: models.Plan) -> Plan:
-    return Plan(
-        region=found.region,
-        zone=found.zone,
-        mode=found.mode,
-        limits=found.limits,
-        pools=tuple(_pool(pool) for pool in found.pools),
-        steps=found.steps,
-        counts=found.counts,
-        holds=found.holds,
-    )
+class Verdict(Answer):
+    """``verdict``: as a submit of the same request decides."""
 
+    verdict: Annotated[
+        Literal["ACCEPTED", "REJECTED"], _words({True: "ACCEPTED", False: "REJECTED"})
+    ] = Field(validation_alias=AliasChoices("verdict", "accepted"))
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[str, ...] = ()
+    parity: Parity
+    refusal: str | None = None
+    """Why a submit refuses a valid job: its name, its size, a quota, what can't run here."""
+    plan: Plan | None = None
+    queue: Queue | None = None
 
-def _pool(found: models.Pool) -> PlannedPool:
-    return PlannedPool(
-        role=found.role,
-        replicas=found.replicas,
-        machine=_machine(found.machine),
-        program=_program(found.program),
-        variables=tuple((variable.name, variable.value) for variable in found.env),
-    )
+    @property
+    def accepted(self) -> bool:
+        return self.verdict == "ACCEPTED"
 
-
-def _machine(found: models.Machine) -> PlannedMachine:
-    return PlannedMachine(
-        machine_type=found.machine_type,
-        vcpus=found.vcpus,
-        memory_gb=found.memory_gb,
-        accelerator=found.accelerator_type,
-        accelerator_count=found.accelerator_count,
-        disk=DiskSpec(found.boot_disk_type, found.boot_disk_size_gb),
-    )
-
-
-def _program(found: models.Program) -> PlannedProgram:
-    return PlannedProgram(
-        runtime=found.runtime,
-        python=found.python_version,
-        module=found.python_module,
-        packages=found.package_uris,
-        image=found.image_uri,
-        command=found.command,
-        args=found.args,
-    )
+    @classmethod
+    def of(cls, verdict: domain.Verdict) -> Self:
+        return cls.model_validate(verdict, from_attributes=True)

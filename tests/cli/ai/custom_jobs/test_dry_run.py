@@ -11,7 +11,8 @@ import pytest
 from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import package_checks_json, verdict_json
+from footplate.wire.footplate_v1 import verdicts
+from footplate.wire.footplate_v1.package_checks import PackageChecks
 from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ ACCEPTED = (
 
 @pytest.fixture(autouse=True)
 def _good(fake: FakeService) -> None:
-    fake.refusals["POST", PATH] = Answer(body=verdict_json(GOOD))
+    fake.refusals["POST", PATH] = Answer(body=verdicts.Verdict.of(GOOD).encode())
 
 
 def test_packages_that_are_in_buckets(invoke: Callable[..., Result], fake: FakeService) -> None:
@@ -135,7 +136,7 @@ def test_packages_that_fail_end_the_dry_run_with_1(
         PackageCheck(uri, ("master",), "scikit-learn 1.6", error=error),
         PackageCheck(other, ("master", "worker"), "scikit-learn 1.6", ("six==1.16.0",)),
     )
-    fake.refusals["POST", PACKAGES] = Answer(body=package_checks_json(found))
+    fake.refusals["POST", PACKAGES] = Answer(body=PackageChecks.of(found).encode())
     pool = (
         f"machine-type=n1-standard-4,executor-image-uri={IMAGE},"
         f"local-package-path={tmp_path},script=train.py,requirements=absent"
@@ -168,7 +169,7 @@ def test_packages_that_fail_end_the_dry_run_with_1(
 
 def test_packages_that_can_be_installed(invoke: Callable[..., Result], fake: FakeService) -> None:
     found = (PackageCheck("gs://b/t.tar.gz", ("workerpool0",), "scikit-learn 1.6"),)
-    fake.refusals["POST", PACKAGES] = Answer(body=package_checks_json(found))
+    fake.refusals["POST", PACKAGES] = Answer(body=PackageChecks.of(found).encode())
     pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},python-module=m"
     uris = "--python-package-uris=gs://b/t.tar.gz"
 

@@ -10,7 +10,8 @@ import pytest
 from footplate.client.service import Service
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import package_checks_json, verdict_json
+from footplate.wire.footplate_v1 import verdicts
+from footplate.wire.footplate_v1.package_checks import PackageChecks
 from tests.cli.ai.custom_jobs.test_local_run import NAME, Ending
 from tests.support.engine_api import recording_engine
 from tests.support.fake_service import Answer
@@ -107,8 +108,8 @@ def test_a_dry_run_builds_nothing(
     invoke: Callable[..., Result], fake: FakeService, engine: RecordingEngine, code: Path
 ) -> None:
     verdict = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
-    fake.refusals["POST", f"{PLACE}:validate"] = Answer(body=verdict_json(verdict))
-    fake.refusals["POST", f"{PLACE}:checkPackages"] = Answer(body=package_checks_json(()))
+    fake.refusals["POST", f"{PLACE}:validate"] = Answer(body=verdicts.Verdict.of(verdict).encode())
+    fake.refusals["POST", f"{PLACE}:checkPackages"] = Answer(body=PackageChecks.of(()).encode())
 
     result = invoke(*CREATE, pool(code, "census:dev"), "--dry-run", "--check-packages")
 

@@ -8,7 +8,8 @@ import pytest
 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import package_checks_json, verdict_json
+from footplate.wire.footplate_v1 import verdicts
+from footplate.wire.footplate_v1.package_checks import PackageChecks
 from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def test_a_dry_run_makes_nothing(
 ) -> None:
     path = f"/footplate/v1/{COLLECTION}:validate"
     good = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
-    fake.refusals["POST", path] = Answer(body=verdict_json(good))
+    fake.refusals["POST", path] = Answer(body=verdicts.Verdict.of(good).encode())
     result = invoke(*CREATE, config, "--dry-run")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("ACCEPTED: the job would start now.")
@@ -130,8 +131,8 @@ def test_the_packages_of_a_tuning_job_are_checked(
 ) -> None:
     verdict = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
     place = f"/footplate/v1/{COLLECTION}"
-    fake.refusals["POST", f"{place}:validate"] = Answer(body=verdict_json(verdict))
-    fake.refusals["POST", f"{place}:checkPackages"] = Answer(body=package_checks_json(()))
+    fake.refusals["POST", f"{place}:validate"] = Answer(body=verdicts.Verdict.of(verdict).encode())
+    fake.refusals["POST", f"{place}:checkPackages"] = Answer(body=PackageChecks.of(()).encode())
 
     result = invoke(*CREATE, config, "--dry-run", "--check-packages")
 

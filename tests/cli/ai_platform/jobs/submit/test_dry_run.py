@@ -14,7 +14,8 @@ from footplate.domain.errors import Violation
 from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import package_checks_json, verdict_json
+from footplate.wire.footplate_v1 import verdicts
+from footplate.wire.footplate_v1.package_checks import PackageChecks
 from tests.support.fake_service import Answer, failure
 from tests.support.trainers import pack_trainer
 
@@ -43,7 +44,7 @@ def trainer(tmp_path: Path, fake: FakeService) -> Path:
 
 
 def answer(fake: FakeService, verdict: Verdict) -> None:
-    fake.refusals["POST", PATH] = Answer(body=verdict_json(verdict))
+    fake.refusals["POST", PATH] = Answer(body=verdicts.Verdict.of(verdict).encode())
 
 
 def test_a_job_that_would_be_accepted(
@@ -148,7 +149,7 @@ def test_the_whole_verdict_as_json(invoke: Callable[..., Result], fake: FakeServ
     result = invoke(*DRY, "--packages=gs://stage/t.tar.gz", "--module-name=m", "--format=json")
 
     assert result.exit_code == 1
-    assert json.loads(result.stdout) == verdict_json(BAD)
+    assert json.loads(result.stdout) == verdicts.Verdict.of(BAD).encode()
 
 
 def test_a_field_for_scripts(invoke: Callable[..., Result], fake: FakeService) -> None:
@@ -182,7 +183,7 @@ def test_what_is_no_verdict(invoke: Callable[..., Result], fake: FakeService) ->
     result = invoke(*DRY, "--packages=gs://stage/t.tar.gz")
 
     assert result.exit_code == 1
-    assert "the server sent an invalid answer: not a verdict" in result.stderr
+    assert "the server sent an invalid answer: verdict" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_the_packages_of_a_job_are_built_and_checked(
     answer(fake, GOOD)
     check = PackageCheck("gs://stage/t.tar.gz", ("master",), "2.11", error="it doesn't build")
     path = PATH.replace("validate", "checkPackages")
-    fake.refusals["POST", path] = Answer(body=package_checks_json((check,)))
+    fake.refusals["POST", path] = Answer(body=PackageChecks.of((check,)).encode())
     words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--check-packages")
 
     result = invoke(*DRY, f"--package-path={trainer}", *words)
