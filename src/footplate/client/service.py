@@ -11,7 +11,6 @@ from footplate.client.persistent_resources import PersistentResources
 from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.regions import Regions
 from footplate.client.storage import Storage
-from footplate.client.trials import Trials
 from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from footplate.client.failed_jobs import FailedJob
     from footplate.client.quotas import Quotas
     from footplate.client.stacks import Stacks
-    from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.validation import Validations
+    from footplate.wire.footplate_v1.trials import Measurement, TrialList
     from footplate.wire.footplate_v1.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
 
@@ -70,7 +69,6 @@ class Service:
         self.offers = Offers(self._connection)
         self.persistent_resources = PersistentResources(self._connection)
         self.regions = Regions(self._connection)
-        self._trials = Trials(self._connection)
 
     @property
     def validations(self) -> Validations:
@@ -213,13 +211,25 @@ class Service:
         path = f"{job_path(name, '/footplate/v1')}/usage"
         return JobUsage.decode(self._connection.call("GET", path, params=params)).replicas
 
-    def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
-        """Returns the trials of a tuning job so far that match ``condition``. Raises NotFound."""
-        return self._trials.list(name, condition, order_by)
+    def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialList:
+        """The trials of a tuning job so far that match a filter, in an order.
 
-    def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
-        """Returns what a trial of the job has reported so far. Raises NotFound."""
-        return self._trials.measurements(name, number)
+        Raises NotFound, or InvalidArgument: filter or order is wrong.
+        """
+        # Imported here: see ``validations``.
+        from footplate.wire.footplate_v1.trials import TrialList
+
+        given = {"filter": condition, "orderBy": order_by}
+        params = {key: value for key, value in given.items() if value}
+        return TrialList.decode(self._connection.call("GET", _trials_path(name), params=params))
+
+    def measurements(self, name: JobName, number: int) -> tuple[Measurement, ...]:
+        """Returns what one of its trials has reported so far. Raises NotFound."""
+        # Imported here: see ``validations``.
+        from footplate.wire.footplate_v1.trials import Measurements
+
+        answer = self._connection.call("GET", f"{_trials_path(name)}/{number}/measurements")
+        return Measurements.decode(answer).measurements
 
     def restarts(self, names: Sequence[str]) -> dict[str, int]:
         """Returns how often jobs were restarted, by resource name, without zeros."""
@@ -269,3 +279,7 @@ class Service:
         path = job_path(name, "/footplate/v1") + "/events"
         for resource in self._connection.lines(path, {"after": str(after)}):
             yield Event.read(resource)
+
+
+def _trials_path(name: JobName) -> str:
+    return f"{job_path(name, '/footplate/v1')}/trials"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from footplate.cli.trials.table import narrow_table
-from footplate.client.trials import TrialsView
+from footplate.wire.footplate_v1.trials import TrialList
 
 from .conftest import answer, measured, trial
 
@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 def lines(width: int) -> list[tuple[str, str]]:
     parameters = {"learning_rate": 0.00123456, "optimizer": "adam"}
-    view = TrialsView.read(
+    view = TrialList.decode(
         answer(  # type: ignore[arg-type]  # JSON by hand
             trial(1, parameters=parameters, final=measured(0.21234567, 100)),
             trial(2, "INFEASIBLE", parameters=parameters, infeasibleReason="exit code 1 " * 4),
@@ -53,7 +53,7 @@ def test_times_give_way_first() -> None:
 
 def test_a_long_text_is_cut_where_there_is_no_room() -> None:
     optimizer = "x" * 300
-    view = TrialsView.read(
+    view = TrialList.decode(
         answer(trial(1, parameters={"optimizer": optimizer}))  # type: ignore[arg-type]  # JSON by hand
     )
     assert optimizer in narrow_table(view, view.trials, NOW, 400)[1][0]
@@ -63,7 +63,7 @@ def test_a_long_text_is_cut_where_there_is_no_room() -> None:
 
 
 def test_no_name_dresses_up_what_follows_it() -> None:
-    view = TrialsView.read(
+    view = TrialList.decode(
         answer(trial(1, parameters={"optimizer": "\x1b[8mhidden"}))  # type: ignore[arg-type]  # JSON by hand
     )
     (_, (line, _)) = narrow_table(view, view.trials, NOW, 80)

@@ -19,8 +19,8 @@ from tests.e2e.service.tuning_helpers import curve, told, trials
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.client.trials import TrialView
     from footplate.domain.names import JobName
+    from footplate.wire.footplate_v1.trials import Trial
     from tests.e2e.frameworks.conftest import Clusters
 
 PAGES = Path(__file__).resolve().parents[4] / "shared" / "seeds"
@@ -84,7 +84,7 @@ def search() -> dict[str, object]:
     }
 
 
-def tune(clusters: Clusters, source: str, runtime: str) -> tuple[JobName, list[TrialView]]:
+def tune(clusters: Clusters, source: str, runtime: str) -> tuple[JobName, list[Trial]]:
     name = clusters.submit(ARGUMENTS + source, runtimeVersion=runtime, hyperparameters=search())
     job = clusters.wait_for(name)
     if (

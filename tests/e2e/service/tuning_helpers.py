@@ -11,9 +11,9 @@ from footplate.store import open_store
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
-    from footplate.client.trials import MeasurementView, TrialView
     from footplate.domain.names import JobName
     from footplate.ports.studies import StudyWithTrials
+    from footplate.wire.footplate_v1.trials import Measurement, Trial
     from tests.e2e.service.conftest import Context
 
 REPORTER = """
@@ -52,13 +52,13 @@ def search(trials: int, parallel: int, **more: object) -> dict[str, Any]:
     }
 
 
-def trials(context: Context, name: JobName) -> list[TrialView]:
+def trials(context: Context, name: JobName) -> list[Trial]:
     """In the order of their numbers."""
     with context.client() as client:
         return sorted(client.trials(name).trials, key=lambda trial: trial.number)
 
 
-def curve(context: Context, name: JobName, number: int) -> list[MeasurementView]:
+def curve(context: Context, name: JobName, number: int) -> list[Measurement]:
     with context.client() as client:
         return list(client.measurements(name, number))
 

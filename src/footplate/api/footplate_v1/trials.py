@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1.trial_answers import list_answer, report_answer, trial_answer
 from footplate.wire.footplate_v1.trial_curves import RULES, curves_json, replay_json
 from footplate.wire.footplate_v1.trial_selection import select_trials
-from footplate.wire.footplate_v1.trials import measurements_json, search_json, trial_json
+from footplate.wire.footplate_v1.trials import Measurements
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from footplate.domain.studies.records import Report, TrialRecord
     from footplate.domain.tuning.search import Search
+    from footplate.wire.footplate_v1.trials import Trial
     from footplate.wire.json_text import JsonObject
 
     GetJob = Callable[[JobName], Job]
@@ -63,15 +65,10 @@ class _TrialsApi:
         """
         job, search = self._tuning_job(call)
         found, runs = self._trials.trials(job.uid), self._trials.runs(job)
-        answer: JsonObject = {
-            "name": str(job.name),
-            "displayName": job.display_name,
-            "state": job.state.value,
-            **search_json(search, self._trials.study(job.uid), found),
-            "trials": [self._notify(job, trial, runs.get(trial.number)) for trial in found],
-        }
+        trials = [self._answer(job, trial, runs.get(trial.number)) for trial in found]
+        answer = list_answer(job, search, self._trials.study(job.uid), found, trials)
         order_by = call.parameter("orderBy", "order_by") or ""
-        return select_trials(answer, call.parameter("filter") or "", order_by)
+        return select_trials(answer.encode(), call.parameter("filter") or "", order_by)
 
     def measurements(self, call: Call) -> JsonObject:
         """Returns all measurements of a trial, in the order of their arrival."""
@@ -79,7 +76,9 @@ class _TrialsApi:
         number = _number(call.path["number"])
         if all(trial.number != number for trial in self._trials.trials(job.uid)):
             raise NotFound(f"{job.name} has no trial {call.path['number'][:50]!r}")
-        return measurements_json(self._trials.reports(job.uid, number))
+        reports = self._trials.reports(job.uid, number)
+        found = tuple(report_answer(each.report, position=each.position) for each in reports)
+        return Measurements(measurements=found).encode()
 
     def curves(self, call: Call) -> JsonObject:
         """Returns each trial's reports; a long curve is reduced to ``points``, evenly chosen."""
@@ -103,9 +102,9 @@ class _TrialsApi:
             raise FailedPrecondition(f"{job.name} is not a tuning job, so it has no trials")
         return job, job.spec.search
 
-    def _notify(self, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:
+    def _answer(self, job: Job, trial: TrialRecord, run: Job | None) -> Trial:
         waiting = None if run is None else self._explain(run)
-        return trial_json(trial, run, waiting, self._latest(job, trial))
+        return trial_answer(trial, run, waiting, self._latest(job, trial))
 
     def _latest(self, job: Job, trial: TrialRecord) -> Report | None:
         if trial.state.ended or trial.start_time is None:

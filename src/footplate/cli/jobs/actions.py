@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.records import Event, Job
     from footplate.client.service import Service
-    from footplate.client.trials import TrialsView
     from footplate.domain.names import CustomJobName, JobName, TuningJobName
+    from footplate.wire.footplate_v1.trials import TrialList
 
 _TUNED = {"TUNES": "trainingOutput.hyperparameterMetricTag"}
 """The metric of a tuning job among training jobs; of others nothing."""
@@ -131,11 +131,8 @@ def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
         click.echo(render(job.resource, layout, columns))
 
 
-def _overview(resource: Resource, trials: TrialsView | None) -> str:
-    """Returns an overview in tables. ``trials`` is given for a tuning job.
-
-    gcloud's last table, metered units, is empty: nothing is metered.
-    """
+def _overview(resource: Resource, trials: TrialList | None) -> str:
+    """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
     states = [
         text[:_SECONDS] if path.endswith("Time") else text
         for path in _OVERVIEW.values()
@@ -147,7 +144,7 @@ def _overview(resource: Resource, trials: TrialsView | None) -> str:
         boxed([*_INPUT], [given], title="Training Input Summary"),
     ]
     if trials is not None and is_tuning(resource):
-        row = [", ".join(trials.metrics), *trial_counts(trials)]
+        row = [", ".join(trials.goals), *trial_counts(trials)]
         title = "Training Output Summary"
         tables.append(boxed(["METRIC", "TRIALS", "BEST"], [row], title=title))
     return disarm("\n".join(tables), plain=True)

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.client.records import Job
-    from footplate.client.trials import MeasurementView, PredictionView, TrialsView, TrialView
+    from footplate.wire.footplate_v1.trials import Measurement, Prediction, Trial, TrialList
 
 CURVE_WIDTH = 40
 """Points of the chart of a curve."""
 
 
 def describe_trial(
-    view: TrialsView,
-    trial: TrialView,
-    curve: Sequence[MeasurementView],
+    view: TrialList,
+    trial: Trial,
+    curve: Sequence[Measurement],
     run: Job | None,
     logs: str,
     now: datetime,
@@ -34,12 +34,13 @@ def describe_trial(
     ``run`` is the job that runs the trial; ``logs`` is the command that shows its output.
     """
     error, waits = _run(run)
+    best = trial.number in view.best
     lines = [
         ("trial", f"{trial.number} of job {view.job.job_id}"),
-        ("state", f"{trial.shown_state}, the best so far" if trial.best else trial.shown_state),
+        ("state", f"{view.shown_state(trial)}{', the best so far' if best else ''}"),
         ("waits", waits.removeprefix("Waits ")),
         ("parameters", "\n".join(_parameters(view, trial))),
-        ("result", result(trial) if trial.final else ""),
+        ("result", result(trial) if trial.measured else ""),
         ("curve", "\n".join(_curves(view, curve))),
         ("time", _time(trial, now)),
         ("suggested", trial.suggestion.sentence if trial.suggestion else ""),
@@ -48,7 +49,7 @@ def describe_trial(
         ("no result", trial.infeasible_reason),
         ("tags seen", ", ".join(trial.tags_seen)),
         ("its run failed", error if error != trial.infeasible_reason else ""),
-        ("best", view.tie if trial.best else ""),
+        ("best", view.tie if best else ""),
         ("logs", logs),
     ]
     return [(label, text) for label, text in lines if text]
@@ -59,7 +60,7 @@ def _run(run: Job | None) -> tuple[str, str]:
     return (run.error_message, str(run.resource.get(PENDING) or "")) if run else ("", "")
 
 
-def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
+def _parameters(view: TrialList, trial: Trial) -> Iterator[str]:
     there = [name for name in view.parameters if name in trial.parameters]
     width = max(map(width_of, there), default=0)
     for name in there:
@@ -68,10 +69,10 @@ def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
         yield f"{pad(name, width)}  {text}"
 
 
-def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]:
+def _curves(view: TrialList, curve: Sequence[Measurement]) -> Iterator[str]:
     """Yields a line per metric: its finite values, ordered by step."""
-    ordered = sorted(curve, key=lambda m: (m.step, m.elapsed_s))
-    for name in view.metrics:
+    ordered = sorted(curve, key=lambda m: (m.step, m.elapsed_seconds))
+    for name in view.goals:
         points = [m for m in ordered if math.isfinite(m.values.get(name, math.nan))]
         if not points:
             continue
@@ -85,16 +86,16 @@ def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]
         yield f"{chart}  {name}: {ends}, {count}"
 
 
-def _time(trial: TrialView, now: datetime) -> str:
+def _time(trial: Trial, now: datetime) -> str:
     ran = duration(seconds(trial, now))
     if not ran:
         return ""
-    cost = f", {duration(trial.machine_s)} of machine time" if trial.machine_s else ""
+    cost = f", {duration(trial.machine_seconds)} of machine time" if trial.machine_seconds else ""
     return f"{ran}{cost}, from {trial.start_time}"
 
 
-def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
-    """Yields a line per metric with the predicted range and the result."""
+def _predictions(view: TrialList, trial: Trial) -> Iterable[str]:
+    """Yields what was expected of each metric, and the result."""
     if trial.suggestion is None:
         return
     for expected in trial.suggestion.predictions:
@@ -104,11 +105,11 @@ def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
         if value is None:
             yield text
         else:
-            goal = view.metrics.get(expected.metric, "")
+            goal = view.goals.get(expected.metric, "")
             yield f"{text}, came out at {figure(value)}: {_judged(expected, value, goal)}"
 
 
-def _judged(expected: PredictionView, value: float, goal: str) -> str:
+def _judged(expected: Prediction, value: float, goal: str) -> str:
     if expected.low <= value <= expected.high:
         return "as expected"
     better = value > expected.high if goal == "MAXIMIZE" else value < expected.low

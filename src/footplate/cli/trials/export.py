@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from footplate.cli.trials.fields import Value
-    from footplate.client.trials import MeasurementView, TrialsView, TrialView
+    from footplate.wire.footplate_v1.trials import Measurement, Trial, TrialList
 
 
-def as_json(view: TrialsView, shown: Sequence[TrialView]) -> str:
-    """Returns the search and its trials as one JSON object."""
+def as_json(view: TrialList, shown: Sequence[Trial]) -> str:
+    """The search and its trials, in one object."""
     return spell_json(_document(view, shown), indent=2)
 
 
-def as_yaml(view: TrialsView, shown: Sequence[TrialView]) -> str:
+def as_yaml(view: TrialList, shown: Sequence[Trial]) -> str:
     return yaml_text(_document(view, shown), sort_keys=False)
 
 
-def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
-    """Returns a row for each trial, with a column for each metric and parameter."""
+def as_csv(view: TrialList, shown: Sequence[Trial]) -> str:
+    """A row for each; each metric and each parameter has a column."""
     known = fields(view)
     rows = ([csv_cell(field.read(trial)) for field in known] for trial in shown)
     return csv_text([field.name for field in known], rows)
 
 
-def flat(view: TrialsView, trial: TrialView) -> dict[str, JsonValue]:
-    """Returns the fields for ``value(...)``: the columns of the CSV, and the fields of the JSON."""
+def flat(view: TrialList, trial: Trial) -> dict[str, JsonValue]:
+    """Returns what ``value(...)`` may name: the columns of the CSV, and the fields of the JSON."""
     short = {field.name: _plain(field.read(trial)) for field in fields(view)}
-    return {**trial.resource, **short}
+    return {**view.shown(trial), **short}
 
 
 def _plain(value: Value) -> JsonValue:
@@ -46,7 +46,7 @@ def _plain(value: Value) -> JsonValue:
 
 
 def curve_rows(
-    view: TrialsView, number: int, measurements: Iterable[MeasurementView]
+    view: TrialList, number: int, measurements: Iterable[Measurement]
 ) -> list[dict[str, JsonValue]]:
     """Returns a row for each report of a trial; metrics by their names, absent ones None."""
     return [
@@ -55,9 +55,9 @@ def curve_rows(
             "step": each.step,
             **{
                 name: double_json(each.values[name]) if name in each.values else None
-                for name in view.metrics
+                for name in view.goals
             },
-            "elapsed_seconds": each.elapsed_s,
+            "elapsed_seconds": each.elapsed_seconds,
             "time": each.time,
             "source": each.source,
         }
@@ -71,5 +71,5 @@ def csv_cell(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _document(view: TrialsView, shown: Sequence[TrialView]) -> dict[str, JsonValue]:
-    return {**view.resource, "trials": [dict(trial.resource) for trial in shown]}
+def _document(view: TrialList, shown: Sequence[Trial]) -> dict[str, JsonValue]:
+    return {**view.encode(), "trials": [view.shown(trial) for trial in shown]}

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.trials import TrialsView, TrialView
+    from footplate.wire.footplate_v1.trials import Trial, TrialList
+
 
 Value = str | float | bool | None
 
@@ -25,11 +26,11 @@ class Field:
     """A field of trials. ``name`` is its shortest unique name."""
 
     name: str
-    read: Callable[[TrialView], Value]
+    read: Callable[[Trial], Value]
 
 
-def seconds(trial: TrialView, now: datetime | None = None) -> float | None:
-    """Returns how long the trial ran, or has run until ``now``; None if it hasn't begun."""
+def seconds(trial: Trial, now: datetime | None = None) -> float | None:
+    """Returns how long it ran, or has run ``now`` if it still does. None: it hasn't begun."""
     if not trial.start_time:
         return None
     end = parse_time(trial.end_time) if trial.end_time else now
@@ -42,26 +43,21 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def metric_value(trial: TrialView, name: str) -> float | None:
-    """Returns the metric's value, perhaps not finite; for a running trial the latest."""
-    return trial.final.values.get(name) if trial.final else None
+def metric_value(trial: Trial, name: str) -> float | None:
+    """Returns the metric's value, perhaps not finite; of a running trial the latest."""
+    return trial.measured.values.get(name) if trial.measured else None
 
 
-def parameter_value(trial: TrialView, name: str) -> Value:
+def parameter_value(trial: Trial, name: str) -> Value:
     return _plain(trial.parameters.get(name))
 
 
-_BEFORE: tuple[Field, ...] = (
-    Field("trial", lambda t: t.number),
-    Field("state", lambda t: t.shown_state),
-    Field("best", lambda t: t.best),
-)
-_BETWEEN: tuple[Field, ...] = (Field("step", lambda t: t.final.step if t.final else None),)
+_BETWEEN: tuple[Field, ...] = (Field("step", lambda t: t.measured.step if t.measured else None),)
 _AFTER: tuple[Field, ...] = (
     Field("start_time", lambda t: t.start_time),
     Field("end_time", lambda t: t.end_time),
     Field("seconds", seconds),
-    Field("machine_seconds", lambda t: t.machine_s),
+    Field("machine_seconds", lambda t: t.machine_seconds),
     Field("stopped_early", lambda t: bool(t.stop_reason)),
     Field("stop_reason", lambda t: t.stop_reason),
     Field("infeasible_reason", lambda t: t.infeasible_reason),
@@ -70,16 +66,21 @@ _AFTER: tuple[Field, ...] = (
 )
 
 
-def fields(view: TrialsView) -> list[Field]:
+def fields(view: TrialList) -> list[Field]:
     """Returns all fields, in the order of an export.
 
     A metric or parameter with the name of another field has only its long name.
     """
-    taken = {field.name for field in (*_BEFORE, *_BETWEEN, *_AFTER)}
-    metrics = [_metric(name, taken) for name in view.metrics]
+    before = (
+        Field("trial", lambda t: t.number),
+        Field("state", view.shown_state),
+        Field("best", lambda t: t.number in view.best),
+    )
+    taken = {field.name for field in (*before, *_BETWEEN, *_AFTER)}
+    metrics = [_metric(name, taken) for name in view.goals]
     taken.update(field.name for field in metrics)
     parameters = [_parameter(name, taken) for name in view.parameters]
-    return [*_BEFORE, *metrics, *_BETWEEN, *parameters, *_AFTER]
+    return [*before, *metrics, *_BETWEEN, *parameters, *_AFTER]
 
 
 def _metric(name: str, taken: set[str]) -> Field:
@@ -96,11 +97,8 @@ def _plain(value: JsonValue) -> Value:
     return value if isinstance(value, str | float | int | None) else str(value)
 
 
-def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
-    """Returns the trial. Raises NotFound, which names the existing ones.
-
-    ``flags`` are those of the commands that show trials.
-    """
+def find_trial(view: TrialList, number: int, flags: str) -> Trial:
+    """Raises NotFound: says which there are. ``flags``: of the commands that show them."""
     for trial in view.trials:
         if trial.number == number:
             return trial

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.trials import MeasurementView, TrialsView, TrialView
     from footplate.domain.names import JobName
+    from footplate.wire.footplate_v1.trials import Measurement, Trial, TrialList
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Selection:
     sort_by: str = ""
     limit: int | None = None
 
-    def read(self, service: Service, name: JobName) -> tuple[TrialsView, Sequence[TrialView]]:
-        """Returns all trials of a job, and the selected ones. Raises InvalidArgument."""
+    def read(self, service: Service, name: JobName) -> tuple[TrialList, Sequence[Trial]]:
+        """Reads all trials of a job, and the chosen ones. Raises InvalidArgument."""
         view = service.trials(name)
         if not self.condition and not self.sort_by:
             return view, view.trials[: self.limit]
@@ -119,7 +119,7 @@ def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Select
         for row in rows:
             click.echo(spell_json(row))
         return
-    headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
+    headings = ["trial", "step", *view.goals, "elapsed_seconds", "time", "source"]
     if layout.fields:
         _echo(render_list(rows, layout, {}))
         return
@@ -148,7 +148,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
     elif layout.kind != "table":
         rows = export.curve_rows(view, number, curve)
         document: dict[str, JsonValue] = {
-            **trial.resource,
+            **view.shown(trial),
             "reports": list(rows),
             **({"runError": error} if error else {}),
         }
@@ -174,7 +174,7 @@ def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
 _EXPORTS = {"json": export.as_json, "csv": export.as_csv, "yaml": export.as_yaml}
 
 
-def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
+def _print_table(view: TrialList, shown: Sequence[Trial]) -> None:
     if not sys.stdout.isatty():
         click.echo(plain_table(view, shown, utc_now()))
         for note in (best_line(view), earlier_line(view)):
@@ -192,8 +192,8 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
         click.echo(disarm(earlier, plain=True), err=True)
 
 
-def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
-    """Returns the job that runs a trial; None if it doesn't exist (yet, or any more)."""
+def _run_of(service: Service, name: JobName, trial: Trial) -> Job | None:
+    """Returns a trial's job; None: it hasn't been made, or doesn't exist any more."""
     try:
         return service.job(trial_run_name(name, trial.number))
     except NotFound:
@@ -202,9 +202,9 @@ def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
 
 def _print_detail(
     session: Session,
-    view: TrialsView,
-    trial: TrialView,
-    curve: Sequence[MeasurementView],
+    view: TrialList,
+    trial: Trial,
+    curve: Sequence[Measurement],
     run: Job | None,
 ) -> None:
     name = trial_run_name(view.job, trial.number)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.trials import MeasurementView, PriorStudyView, TrialsView
+    from footplate.wire.footplate_v1.trials import EarlierTrial, Measurement, TrialList
 
 
 def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
@@ -24,24 +24,24 @@ def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
     return bool(searched) or "studySpec" in resource
 
 
-def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view: TrialsView) -> str:
+def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view: TrialList) -> str:
     """Renders a job as a table, with the number of its trials and the best one."""
     document = {**resource, "trialsToldOf": _counted(view), "bestToldOf": _best(view)}
     return render(document, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
 
 
-def trial_counts(view: TrialsView) -> tuple[str, str]:
+def trial_counts(view: TrialList) -> tuple[str, str]:
     """Returns how many of how many trials have ended, and which is the best."""
     return _counted(view), _best(view)
 
 
-def _counted(view: TrialsView) -> str:
+def _counted(view: TrialList) -> str:
     ended = sum(trial.ended for trial in view.trials)
     running = len(view.trials) - ended
-    return f"{ended} of {view.most}" + (f", {running} running" if running else "")
+    return f"{ended} of {view.counts.trials}" + (f", {running} running" if running else "")
 
 
-def _best(view: TrialsView) -> str:
+def _best(view: TrialList) -> str:
     found = best_trials(view)
     if len(found) > 1:
         return "trials " + ", ".join(str(trial.number) for trial in found)
@@ -51,27 +51,26 @@ def _best(view: TrialsView) -> str:
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
-def earlier_line(view: TrialsView) -> str:
-    """Returns a sentence on earlier trials, and whether a new one is better; '' without any."""
+def earlier_line(view: TrialList) -> str:
+    """The earlier trials, the best of them, and whether a new one is better; or nothing."""
     earlier = view.earlier
     if earlier is None:
         return ""
     trials = "1 trial" if earlier.trials == 1 else f"{earlier.trials} trials"
     if earlier.best is None:
         return f"Earlier study: {trials} of {earlier.source}, none with a result."
-    best = f"the best with {values_of(earlier.best)} ({_which(earlier)})"
-    return f"Earlier: {trials}, {best}. {_compared(view, earlier.best)}"
+    best = f"the best with {values_of(earlier.best.final)} ({_which(earlier.source, earlier.best)})"
+    return f"Earlier: {trials}, {best}. {_compared(view, earlier.best.final)}"
 
 
-def _which(earlier: PriorStudyView) -> str:
-    of = f"trial {earlier.best_number} of {earlier.source}"
-    point = ", ".join(f"{n}={_shown(v)}" for n, v in earlier.best_parameters.items())
-    return f"{of if earlier.best_number else f'older than {earlier.source}'}: {point}"
+def _which(source: str, best: EarlierTrial) -> str:
+    of = f"trial {best.number} of {source}" if best.number else f"older than {source}"
+    return f"{of}: {', '.join(f'{n}={_shown(v)}' for n, v in best.parameters.items())}"
 
 
-def _compared(view: TrialsView, earlier: MeasurementView) -> str:
-    """Compares the best result with an earlier one, by the search's only metric."""
-    name, goal = next(iter(view.metrics.items()))
+def _compared(view: TrialList, earlier: Measurement) -> str:
+    """Compares the best result with an earlier one, by the only metric of the search."""
+    name, goal = next(iter(view.goals.items()))
     best, before = best_trials(view), earlier.values.get(name, math.nan)
     value = metric_value(best[0], name) if best else None
     yet = "" if view.state in _ENDED else " yet"

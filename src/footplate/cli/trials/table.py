@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.cli.trials.fields import Value
-    from footplate.client.trials import MeasurementView, TrialsView, TrialView
+    from footplate.wire.footplate_v1.trials import Measurement, Trial, TrialList
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SHORT, _MINUTE, _HOUR, _DAY = 9.95, 60, 3600, 86_400
@@ -79,38 +79,38 @@ _EXPENDABLE = ("MACHINE_TIME", "TIME", "EARLY", "STEP")
 @dataclass(frozen=True)
 class Column:
     heading: str
-    cell: Callable[[TrialView], str]
+    cell: Callable[[Trial], str]
 
 
-def columns(view: TrialsView, now: datetime) -> list[Column]:
+def columns(view: TrialList, now: datetime) -> list[Column]:
     """Returns the columns that aren't empty."""
     found = [
-        Column("TRIAL", lambda t: f"{BEST} {t.number}" if t.best else str(t.number)),
-        Column("STATE", lambda t: t.shown_state),
-        *(_metric(name) for name in view.metrics),
-        Column("STEP", lambda t: figure(t.final.step) if t.final else ""),
+        Column("TRIAL", lambda t: f"{BEST} {t.number}" if t.number in view.best else str(t.number)),
+        Column("STATE", view.shown_state),
+        *(_metric(name) for name in view.goals),
+        Column("STEP", lambda t: figure(t.measured.step) if t.measured else ""),
         *(_parameter(name) for name in view.parameters),
         Column("TIME", lambda t: duration(seconds(t, now))),
-        Column("MACHINE_TIME", lambda t: duration(t.machine_s) if t.machine_s else ""),
+        Column("MACHINE_TIME", lambda t: duration(t.machine_seconds) if t.machine_seconds else ""),
         Column("EARLY", lambda t: "yes" if t.stop_reason else ""),
         Column(WHY, why),
     ]
     return [column for column in found if any(column.cell(trial) for trial in view.trials)]
 
 
-def why(trial: TrialView) -> str:
-    """Returns why the trial was stopped, has no result, or waits."""
+def why(trial: Trial) -> str:
+    """Returns why it was stopped, has no result, or waits."""
     return trial.infeasible_reason or trial.stop_reason or trial.waits
 
 
-def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:
-    """Returns a table for files and pipes, each trial in one line of any length."""
+def plain_table(view: TrialList, shown: Sequence[Trial], now: datetime) -> str:
+    """Returns a table for files and pipes: each trial in one line, however long."""
     found = columns(view, now)
     return table([column.heading for column in found], _rows(found, shown))
 
 
 def narrow_table(
-    view: TrialsView, shown: Sequence[TrialView], now: datetime, width: int
+    view: TrialList, shown: Sequence[Trial], now: datetime, width: int
 ) -> list[tuple[str, str]]:
     """Returns a table's lines for a terminal of this width, each with its style; the best trial
     stands out.
@@ -128,12 +128,12 @@ def narrow_table(
     headings, *lines = folded_rows(_plain([c.heading for c in texts], longest), rows, width)
     styled = [(line, HEADING) for line in headings]
     for trial, parts in zip(shown, lines, strict=True):
-        style = "bold green" if trial.best else _COLOURS.get(trial.state, "")
+        style = "bold green" if trial.number in view.best else _COLOURS.get(trial.state, "")
         styled += [(part, style) for part in parts]
     return styled
 
 
-def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]]:
+def _rows(found: Sequence[Column], shown: Sequence[Trial]) -> list[list[str]]:
     return [[" ".join(column.cell(trial).split()) for column in found] for trial in shown]
 
 
@@ -145,17 +145,17 @@ def _plain(cells: Sequence[str], longest: int) -> list[str]:
     return [*(clip(cell, longest) for cell in others), last]
 
 
-def _width(found: Sequence[Column], shown: Sequence[TrialView]) -> int:
-    """Returns the table's width without reasons, which may be shown elsewhere."""
+def _width(found: Sequence[Column], shown: Sequence[Trial]) -> int:
+    """Returns the table's width without reasons, which may stand elsewhere."""
     narrow = [column for column in found if column.heading != WHY]
     return total_width([column.heading for column in narrow], _rows(narrow, shown))
 
 
-def best_trials(view: TrialsView) -> list[TrialView]:
-    return [trial for trial in view.trials if trial.best]
+def best_trials(view: TrialList) -> list[Trial]:
+    return [trial for trial in view.trials if trial.number in view.best]
 
 
-def best_line(view: TrialsView) -> str:
+def best_line(view: TrialList) -> str:
     """Says which trial is the best and, of several equally good ones, why; '' if none is."""
     best = best_trials(view)
     if not best:
@@ -169,15 +169,15 @@ def best_line(view: TrialsView) -> str:
     return f"{text}: {view.tie}." if view.tie else f"{text}."
 
 
-def result(trial: TrialView) -> str:
-    """Returns the trial's metrics, and the step at which they were measured."""
-    if trial.final is None:
+def result(trial: Trial) -> str:
+    """Returns the trial's metrics, and at which step."""
+    if trial.measured is None:
         return "no result"
-    values = values_of(trial.final)
-    return f"{values} at step {trial.final.step}" if trial.final.step else values
+    values = values_of(trial.measured)
+    return f"{values} at step {trial.measured.step}" if trial.measured.step else values
 
 
-def values_of(measured: MeasurementView) -> str:
+def values_of(measured: Measurement) -> str:
     return ", ".join(f"{n} {figure(v)}" for n, v in measured.values.items())
 
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.client.trials import TrialsView, TrialView
     from footplate.domain.names import JobName
+    from footplate.wire.footplate_v1.trials import Trial, TrialList
 
-    Shown = tuple[TrialsView, Sequence[TrialView]]
+    Shown = tuple[TrialList, Sequence[Trial]]
     Read = Callable[[Service, JobName], Shown]
     """All trials of a job, and those that are shown."""
 
@@ -51,7 +51,7 @@ def watch(session: Session, name: JobName, read: Read) -> Job:
     return _live(states) if sys.stdout.isatty() else _lines(states)
 
 
-def headline(view: TrialsView) -> str:
+def headline(view: TrialList) -> str:
     """Returns the job's progress in one line."""
     count = len(view.trials)
     parts = [
@@ -61,7 +61,7 @@ def headline(view: TrialsView) -> str:
         (sum(t.state in _RUNNING for t in view.trials), "running"),
     ]
     counts = ", ".join(f"{number} {what}" for number, what in parts if number)
-    begun = f"{count} of {view.most} trials" if view.most else f"{count} trials"
+    begun = f"{count} of {view.counts.trials} trials" if view.counts.trials else f"{count} trials"
     return f"{view.job.job_id} is {view.state}: {begun}{f' ({counts})' if counts else ''}"
 
 
@@ -101,7 +101,7 @@ def _live(states: Iterator[tuple[Shown, Job]]) -> Job:
 
 
 def _picture(
-    view: TrialsView, shown: Sequence[TrialView], waits: str, size: ConsoleDimensions
+    view: TrialList, shown: Sequence[Trial], waits: str, size: ConsoleDimensions
 ) -> RenderableType:
     """Renders the latest trials that fit the screen."""
     from rich.console import Group
@@ -137,7 +137,7 @@ def _lines(states: Iterator[tuple[Shown, Job]]) -> Job:
         ended = [t for t in shown if t.ended and t.number not in printed]
         for trial in sorted(ended, key=lambda t: t.end_time):
             printed.add(trial.number)
-            click.echo(disarm(_line(trial), plain=True))
+            click.echo(disarm(_line(view, trial), plain=True))
         last = job
     click.echo(disarm(headline(view), plain=True))
     for note in (best_line(view), earlier_line(view)):
@@ -150,8 +150,8 @@ def _why_it_waits(job: Job) -> str:
     return str(job.resource.get(PENDING) or "")
 
 
-def _line(trial: TrialView) -> str:
+def _line(view: TrialList, trial: Trial) -> str:
     reason = f": {why(trial)}" if why(trial) else ""
-    outcome = result(trial) if trial.state == "SUCCEEDED" else trial.shown_state
+    outcome = result(trial) if trial.state == "SUCCEEDED" else view.shown_state(trial)
     early = ", stopped early" if trial.stop_reason else ""
     return f"trial {trial.number}: {outcome}{early}{reason}"

@@ -200,7 +200,13 @@ def _state_reader(given: Restriction) -> Read | None:
     if given.comparator in EXACT and wanted not in (*STATES, *TRAINING_STATES):
         allowed = ", ".join(dict.fromkeys((*STATES, *TRAINING_STATES)))
         given.refuse_value(f"unknown state; allowed: {allowed};")
-    return training_state if wanted in TRAINING_STATES else None
+    return _training_state if wanted in TRAINING_STATES else None
+
+
+def _training_state(trial: JsonObject) -> Value:
+    run_state = _object(trial.get("run")).get("state")
+    texts = (str(value or "") for value in (trial.get("state"), trial.get("outcome"), run_state))
+    return training_state(*texts)
 
 
 def _orders(text: str, names: Mapping[str, Read]) -> list[tuple[Read, bool]]:

@@ -1,188 +1,179 @@
-"""The JSON of trials, in full detail.
+"""The trials of a tuning job, in full detail."""
 
-A value that isn't finite is the text ``NaN``, ``Infinity`` or ``-Infinity``.
-"""
+from functools import cached_property
 
-from __future__ import annotations
+from pydantic import Field, JsonValue
 
-from typing import TYPE_CHECKING
-
-from footplate.domain.studies.ranking import best, pareto_optimal
-from footplate.domain.tuning.prior_trials import prior_trials
-from footplate.wire.doubles import double_json
-from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pydantic import JsonValue
-
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import (
-        Report,
-        StoredReport,
-        StudyRecord,
-        SuggestionRecord,
-        TrialRecord,
-    )
-    from footplate.domain.tuning.search import Search
-    from footplate.wire.json_text import JsonObject
+from footplate.domain.names import JobName, TrainingJobName, parse_job_name
+from footplate.wire.footplate_v1.answer import Answer, Number
+from footplate.wire.json_text import JsonObject
+from footplate.wire.trial_states import STATES, training_state
 
 
-def search_json(
-    search: Search, study: StudyRecord | None, trials: Sequence[TrialRecord]
-) -> JsonObject:
-    """Returns a description of the search, and its best trials; ``trials`` are by number.
+class Measurement(Answer):
+    """``values`` by the names of metrics; ``elapsed_seconds`` since the start of the trial."""
 
-    ``study`` is None if the job was only just created. With several metrics ``best`` has all
-    Pareto-optimal trials.
-    """
-    counts, config = search.counts, search.study
-    answer: JsonObject = {
-        "metrics": [{"name": m.name, "goal": m.goal.name} for m in config.metrics],
-        "parameters": list(dict.fromkeys(slot.parameter.name for slot in config.space.slots)),
-        "algorithm": config.algorithm.name,
-        "selection": config.selection.name,
-        "counts": {"trials": counts.trials, "parallel": counts.parallel, "failed": counts.failed},
-        **_best(search, trials),
-    }
-    if search.resumes:
-        answer["resumes"] = search.resumes
-    if study is not None:
-        answer |= _earlier(search, study)
-        answer["studyState"] = study.state.name
-        if study.why_inactive:
-            answer["whyInactive"] = study.why_inactive
-    return answer
+    position: int = 0
+    """It ascends with the reports of a trial."""
+    step: int = 0
+    time: str = ""
+    elapsed_seconds: Number = 0.0
+    source: str = ""
+    """Where the program wrote it, such as ``hypertune``; empty where that isn't known."""
+    values: dict[str, Number] = Field(default_factory=dict)
 
 
-def trial_json(
-    trial: TrialRecord, run: Job | None, waiting: Explanation | None, latest: Report | None
-) -> JsonObject:
-    """Returns a trial.
+class Measurements(Answer):
+    """What a trial reported, in the order of arrival."""
 
-    ``run`` is the job that runs it now, ``waiting`` explains why that job waits, and ``latest`` is
-    the last report of a running trial.
-    """
-    answer: JsonObject = {
-        "number": trial.number,
-        "state": trial.state.name,
-        "parameters": dict(trial.point),
-        "createTime": format_time(trial.create_time),
-        "machineSeconds": double_json(trial.machine_s),
-        "stoppedEarly": trial.stopped_early,
-        **_times(trial),
-        **_texts(trial),
-    }
-    if trial.outcome is not None:
-        answer["outcome"] = trial.outcome.value
-    if trial.final is not None:
-        answer["final"] = _measurement(trial.final)
-    if trial.measurements:
-        answer["measurements"] = [_measurement(m) for m in trial.measurements]
-    if trial.suggestion is not None:
-        answer["suggestion"] = _suggestion(trial.suggestion)
-    if run is not None:
-        why: JsonObject = {} if waiting is None else {"pendingExplanation": waiting.text}
-        answer["run"] = {"name": str(run.name), "state": run.state.value, **why}
-    if latest is not None:
-        answer["latest"] = _report(latest)
-    return answer
+    measurements: tuple[Measurement, ...] = ()
 
 
-def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
-    """Returns reports in the order of their arrival, with ascending positions."""
-    return {
-        "measurements": [
-            {"position": stored.position, **_report(stored.report)} for stored in reports
-        ]
-    }
+class Prediction(Answer):
+    """A metric's predicted value, most likely between ``low`` and ``high``."""
+
+    metric: str = ""
+    value: Number = 0.0
+    low: Number = 0.0
+    high: Number = 0.0
 
 
-def _earlier(search: Search, study: StudyRecord) -> JsonObject:
-    """Returns the study that a search learned from, and its best trial; nothing if none."""
-    prior = prior_trials(search, study.earlier)
-    if prior is None:
-        return {}
-    resource: JsonObject = {"source": prior.source, "trials": prior.count, "equal": prior.equal}
-    if prior.best is not None and prior.best.final is not None:
-        number: JsonObject = {"number": prior.best.number} if prior.best_of_source else {}
-        point: JsonObject = dict(prior.best.point)
-        resource["best"] = {**number, "parameters": point, "final": _measurement(prior.best.final)}
-    return {"earlier": resource}
+class Suggestion(Answer):
+    """The reason why a point was tried: ``reason`` in a word or two; ``sentence``: all of it."""
+
+    reason: str = ""
+    sentence: str = ""
+    finished: int = 0
+    pending: tuple[int, ...] = ()
+    seed: str = ""
+    version: str = ""
+    predictions: tuple[Prediction, ...] = ()
+    model: int | None = None
+    distance: Number | None = None
 
 
-def _best(search: Search, trials: Sequence[TrialRecord]) -> JsonObject:
-    """Returns the numbers of the best trials; ``tie`` explains the choice among equal ones."""
-    metrics, seen = search.study.metrics, [trial.trial() for trial in trials]
-    if len(metrics) > 1:
-        return {"best": [trial.number for trial in pareto_optimal(seen, metrics)]}
-    found = best(seen, metrics[0])
-    if found is None:
-        return {"best": []}
-    answer: JsonObject = {"best": [found.trial.number]}
-    return {**answer, "tie": found.tie} if found.tie else answer
+class Run(Answer):
+    """The job that runs a trial; ``pending_explanation``: why it waits, or is being prepared."""
+
+    name: str = ""
+    state: str = ""
+    pending_explanation: str = ""
 
 
-def _times(trial: TrialRecord) -> JsonObject:
-    times = {"startTime": trial.start_time, "endTime": trial.end_time}
-    return {name: format_time(time) for name, time in times.items() if time is not None}
+class Trial(Answer):
+    number: int = 0
+    state: str = ""
+    """One of STATES."""
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    """Without those that aren't active in it."""
+    create_time: str = ""
+    machine_seconds: Number = 0.0
+    """Seconds times machines."""
+    stopped_early: bool = False
+    start_time: str = ""
+    end_time: str = ""
+    client_id: str = ""
+    infeasible_reason: str = ""
+    stop_reason: str = ""
+    """Why it was stopped before its time; empty: it wasn't."""
+    tags_seen: tuple[str, ...] = ()
+    """What its program reported, where its metric isn't among that."""
+    outcome: str = ""
+    final: Measurement | None = None
+    """What it is judged by."""
+    measurements: tuple[Measurement, ...] = ()
+    suggestion: Suggestion | None = None
+    """None: the user's own point."""
+    run: Run | None = None
+    latest: Measurement | None = None
+    """The last report of one that runs."""
+
+    @property
+    def ended(self) -> bool:
+        return self.state in STATES[-2:]
+
+    @property
+    def measured(self) -> Measurement | None:
+        """What it is judged by; while it runs, its latest measurement."""
+        return self.final or self.latest
+
+    @property
+    def waits(self) -> str:
+        """Why its run waits, or what that is being prepared for; empty: neither."""
+        return self.run.pending_explanation if self.run else ""
 
 
-def _texts(trial: TrialRecord) -> JsonObject:
-    answer: JsonObject = {
-        "clientId": trial.client_id,
-        "infeasibleReason": trial.infeasible_reason,
-        "stopReason": trial.stop_reason,
-        "tagsSeen": list(trial.tags_seen),
-    }
-    return {name: value for name, value in answer.items() if value}
+class Metric(Answer):
+    name: str = ""
+    goal: str = ""
+    """MAXIMIZE or MINIMIZE."""
 
 
-def _suggestion(given: SuggestionRecord) -> JsonObject:
-    answer: JsonObject = {
-        "reason": given.reason,
-        "sentence": given.sentence,
-        "finished": given.finished,
-        "pending": list(given.pending),
-        "seed": str(given.seed),
-        "version": given.version,
-        "predictions": [
-            {
-                "metric": each.metric,
-                "value": double_json(each.value),
-                "low": double_json(each.low),
-                "high": double_json(each.high),
-            }
-            for each in given.predictions
-        ],
-    }
-    if given.model is not None:
-        answer["model"] = given.model
-    if given.distance is not None:
-        answer["distance"] = double_json(given.distance)
-    return answer
+class Counts(Answer):
+    """How many trials there may be, at a time, and without a result."""
+
+    trials: int = 0
+    parallel: int = 0
+    failed: int = 0
 
 
-def _measurement(measurement: Measurement) -> JsonObject:
-    return {
-        "step": measurement.step,
-        "elapsedSeconds": double_json(measurement.elapsed_s),
-        "values": _values(measurement.values),
-    }
+class EarlierTrial(Answer):
+    number: int = 0
+    """In its study; 0: it is of what that had learned from."""
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    final: Measurement = Measurement()
 
 
-def _report(report: Report) -> JsonObject:
-    return {
-        "step": report.step,
-        "time": format_time(report.time),
-        "elapsedSeconds": double_json(report.elapsed_s),
-        "source": report.source,
-        "values": _values(report.values),
-    }
+class Earlier(Answer):
+    """A study that a search continues or learns from."""
+
+    source: str = ""
+    """The id of the job or study."""
+    trials: int = 0
+    """Finished ones, also of what ``source`` itself had learned from."""
+    equal: bool = False
+    best: EarlierTrial | None = None
 
 
-def _values(values: Mapping[str, float]) -> dict[str, JsonValue]:
-    return {name: double_json(value) for name, value in values.items()}
+class TrialList(Answer):
+    """All trials of a tuning job so far, in the order of their numbers, or the chosen ones."""
+
+    name: str
+    display_name: str = ""
+    state: str = ""
+    """Of the job."""
+    metrics: tuple[Metric, ...] = ()
+    parameters: tuple[str, ...] = ()
+    """All of the search space, in its order."""
+    algorithm: str = ""
+    selection: str = ""
+    counts: Counts = Counts()
+    best: tuple[int, ...] = ()
+    """No other is better; with several metrics: in all of them."""
+    tie: str = ""
+    """Why the best one, and not another that is as good; empty: none is."""
+    resumes: str = ""
+    earlier: Earlier | None = None
+    """None: the search learned from no other."""
+    study_state: str = ""
+    why_inactive: str = ""
+    trials: tuple[Trial, ...] = ()
+
+    @cached_property
+    def job(self) -> JobName:
+        return parse_job_name(self.name)
+
+    @property
+    def goals(self) -> dict[str, str]:
+        """The goal of each metric, by its name."""
+        return {metric.name: metric.goal for metric in self.metrics}
+
+    def shown_state(self, trial: Trial) -> str:
+        """Returns the trial's state in the words of the job's API."""
+        if not isinstance(self.job, TrainingJobName):
+            return trial.state
+        return training_state(trial.state, trial.outcome, trial.run.state if trial.run else "")
+
+    def shown(self, trial: Trial) -> JsonObject:
+        """Returns the trial as the server sent it, but for its state."""
+        return {**trial.encode(), "state": self.shown_state(trial)}
