@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 _TRIES = 5
 
 
+@dataclass(frozen=True)
 class TrainingJobs:
     """The client for ``/v1/projects/{project}/jobs``."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def create(self, project: str, job: JsonObject) -> TrainingJob:
         path = f"/v1/projects/{quote(project)}/jobs"
@@ -100,6 +101,7 @@ def _labels(resource: Mapping[str, JsonValue], removed: Collection[str]) -> dict
     return {key: str(value) for key, value in labels.items() if key not in removed}
 
 
+@dataclass(frozen=True)
 class LocatedJobs(Generic[N]):
     """The client for ``/v1/projects/{project}/locations/{location}/customJobs``, and for similar
     jobs.
@@ -107,9 +109,8 @@ class LocatedJobs(Generic[N]):
     ``kind`` is the class of the jobs' names, which contain their location.
     """
 
-    def __init__(self, connection: Connection, kind: type[N]) -> None:
-        self._connection = connection
-        self._kind: type[N] = kind
+    _connection: Connection
+    _kind: type[N]
 
     def create(self, project: str, location: str, job: JsonObject) -> LocatedJob[N]:
         path = self._path(project, location)
@@ -138,11 +139,11 @@ class LocatedJobs(Generic[N]):
         return f"/v1/{quote(self._kind(project, location, '').collection)}"
 
 
+@dataclass(frozen=True)
 class EveryJob:
     """The client for ``/footplate/v1/jobs``: jobs of all kinds, projects and regions."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def list(
         self,

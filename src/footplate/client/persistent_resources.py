@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
+@dataclass(frozen=True)
 class PersistentResources:
     """The client for ``/v1/projects/{project}/locations/{location}/persistentResources``."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def create(self, name: PersistentResourceName, resource: JsonObject) -> str:
         """Creates the resource. Returns why it waits for its machines; '' if it doesn't wait.

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 class Quotas:
     """``/footplate/v1/quotas``, and ``quota`` of a project in a region."""
 
-    connection: Connection
+    _connection: Connection
 
     def list(self) -> tuple[Quota, ...]:
         """Returns a quota for each project and region that one names; ``*`` comes first."""
-        return Answer.decode(self.connection.call("GET", "/footplate/v1/quotas")).quotas
+        return Answer.decode(self._connection.call("GET", "/footplate/v1/quotas")).quotas
 
     def get(self, project: str, region: str) -> Quota:
-        return Quota.decode(self.connection.call("GET", _path(project, region)))
+        return Quota.decode(self._connection.call("GET", _path(project, region)))
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> Quota:
         """Sets these limits (None removes one), and keeps all others. Raises InvalidArgument."""
         body: dict[str, JsonValue] = {"limits": dict(limits)}
-        return Quota.decode(self.connection.call("PATCH", _path(project, region), body=body))
+        return Quota.decode(self._connection.call("PATCH", _path(project, region), body=body))
 
     def remove(self, project: str, region: str) -> Quota:
         """Unsets all limits of exactly this project and region; returns what is in force then."""
-        return Quota.decode(self.connection.call("DELETE", _path(project, region)))
+        return Quota.decode(self._connection.call("DELETE", _path(project, region)))
 
 
 def _path(project: str, region: str) -> str:

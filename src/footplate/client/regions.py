@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -10,11 +11,11 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
+@dataclass(frozen=True)
 class Regions:
     """The client for regions. It returns JSON with ``name``, ``backend``, ``facts``, ..."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def list(self) -> list[JsonObject]:
         """Returns all regions; ``*`` stands for those that the settings don't name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
+@dataclass(frozen=True)
 class Offers:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def catalogue(self) -> JsonObject:
         """Returns the catalogue: lists of resources under machineTypes, accelerators and others."""

@@ -26,9 +26,9 @@ class Collected:
     resource: JsonObject
 
 
+@dataclass(frozen=True)
 class Stacks:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def collect(self, name: JobName, replicas: Sequence[str] = ()) -> Collected:
         """Collects the stacks of all replicas or of ``replicas``, which takes a few seconds at

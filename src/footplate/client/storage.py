@@ -32,9 +32,9 @@ class Level:
     objects: tuple[StoredObject, ...]
 
 
+@dataclass(frozen=True)
 class Storage:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     def create_bucket(self, project: str, name: str, location: str = "") -> Bucket:
         """Creates a bucket. Raises AlreadyExists."""

@@ -47,7 +47,7 @@ class Validations:
     raises no error.
     """
 
-    connection: Connection
+    _connection: Connection
 
     def training_job(
         self, project: str, job: JsonObject, uploads: Uploads | None = None
@@ -92,7 +92,7 @@ class Validations:
         uploads: Uploads | None,
     ) -> PackageChecks:
         """``given``: by URI, packages that aren't in a bucket yet. The server has a time limit."""
-        answer = self.connection.call(
+        answer = self._connection.call(
             "POST",
             f"/footplate/v1/{quote(collection)}:checkPackages",
             params=uploads.parameters() if uploads else None,
@@ -102,7 +102,7 @@ class Validations:
         return PackageChecks.decode(answer)
 
     def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Verdict:
-        answer = self.connection.call(
+        answer = self._connection.call(
             "POST",
             f"/footplate/v1/{quote(collection)}:validate",
             params=uploads.parameters() if uploads else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -86,20 +86,13 @@ def _changes(api: _JobsApi) -> list[Route]:
     ]
 
 
+@dataclass(frozen=True)
 class _JobsApi:
-    def __init__(
-        self,
-        lists: JobLists,
-        jobs: Jobs,
-        costs: Costs,
-        changes: Callable[[], int],
-        regions: Collection[str],
-    ) -> None:
-        self._lists = lists
-        self._jobs = jobs
-        self._costs = costs
-        self._changes = changes
-        self._regions = regions
+    _lists: JobLists
+    _jobs: Jobs
+    _costs: Costs
+    _changes: Callable[[], int]
+    _regions: Collection[str]
 
     def list(self, call: Call) -> JsonObject:
         """Returns a page of jobs:

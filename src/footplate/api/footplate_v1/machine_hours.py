@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,10 @@ def hours_routes(costs: Costs, get_job: Callable[[JobName], Job]) -> list[Route]
     ]
 
 
+@dataclass(frozen=True)
 class _Hours:
-    def __init__(self, costs: Costs, get_job: Callable[[JobName], Job]) -> None:
-        self._costs = costs
-        self._get_job = get_job
+    _costs: Costs
+    _get_job: Callable[[JobName], Job]
 
     def of_job(self, call: Call) -> JsonObject:
         """Returns the hours that a job has used so far, by type, and their cost."""

@@ -6,6 +6,7 @@ client uploads before it submits. A package that can't be installed is the answe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
@@ -52,12 +53,12 @@ def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Ro
     ]
 
 
+@dataclass(frozen=True)
 class _PackageChecks:
     """Handlers of package checks. ``?staging`` and ``makesBucket`` are as for validations."""
 
-    def __init__(self, checks: PackageChecks, catalogue: Catalogue) -> None:
-        self._checks = checks
-        self._catalogue = catalogue
+    _checks: PackageChecks
+    _catalogue: Catalogue
 
     def training_job(self, call: Call, job: JsonObject) -> Submission:
         project = call.path["project"]

@@ -6,6 +6,7 @@ A quota is a part of each project in each region: it is always there, perhaps wi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -32,9 +33,9 @@ def quota_routes(book: QuotaBook) -> list[Route]:
     ]
 
 
+@dataclass(frozen=True)
 class _QuotasApi:
-    def __init__(self, book: QuotaBook) -> None:
-        self._book = book
+    _book: QuotaBook
 
     def list(self, _call: Call) -> JsonObject:
         return Quotas(quotas=tuple(map(_answer, self._book.list()))).encode()

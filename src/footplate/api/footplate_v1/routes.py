@@ -75,24 +75,15 @@ def footplate_routes(
     ]
 
 
+@dataclass(frozen=True)
 class _FootplateApi:
-    def __init__(
-        self,
-        status: Status,
-        store: Store,
-        about: About,
-        end: Callable[[], None],
-        servers: Callable[[], Sequence[ServerView]],
-        trouble: Callable[[], str],
-        engines: Callable[[], Sequence[RegionReport]],
-    ) -> None:
-        self._status = status
-        self._store = store
-        self._about = about
-        self._end = end
-        self._servers = servers
-        self._trouble = trouble
-        self._engines = engines
+    _status: Status
+    _store: Store
+    _about: About
+    _end: Callable[[], None]
+    _servers: Callable[[], Sequence[ServerView]]
+    _trouble: Callable[[], str]
+    _engines: Callable[[], Sequence[RegionReport]]
 
     def status(self, _call: Call) -> JsonObject:
         about = self._about

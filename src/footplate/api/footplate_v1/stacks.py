@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -32,10 +33,10 @@ def stacks_routes(stacks: Stacks, get_job: Callable[[JobName], Job]) -> list[Rou
     return [json_route("/footplate/v1/{name:path}:stacks", {"POST": api.collect})]
 
 
+@dataclass(frozen=True)
 class _StacksApi:
-    def __init__(self, stacks: Stacks, get_job: Callable[[JobName], Job]) -> None:
-        self._stacks = stacks
-        self._get_job = get_job
+    _stacks: Stacks
+    _get_job: Callable[[JobName], Job]
 
     def collect(self, call: Call) -> JsonObject:
         replicas = _replicas(call.body())

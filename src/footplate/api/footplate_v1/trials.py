@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -52,11 +53,11 @@ def trials_routes(trials: Trials, get_job: GetJob, explain: Explain) -> list[Rou
     ]
 
 
+@dataclass(frozen=True)
 class _TrialsApi:
-    def __init__(self, trials: Trials, get_job: GetJob, explain: Explain) -> None:
-        self._trials = trials
-        self._get_job = get_job
-        self._explain = explain
+    _trials: Trials
+    _get_job: GetJob
+    _explain: Explain
 
     def list(self, call: Call) -> JsonObject:
         """Returns a tuning job's trials that match ``filter``, sorted by ``orderBy`` or by number.

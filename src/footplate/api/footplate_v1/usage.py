@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -35,10 +36,10 @@ def usage_routes(history: UsageHistory, get_job: Callable[[JobName], Job]) -> li
     return [json_route("/footplate/v1/{name:path}/usage", {"GET": api.get})]
 
 
+@dataclass(frozen=True)
 class _Usage:
-    def __init__(self, history: UsageHistory, get_job: Callable[[JobName], Job]) -> None:
-        self._history = history
-        self._get_job = get_job
+    _history: UsageHistory
+    _get_job: Callable[[JobName], Job]
 
     def get(self, call: Call) -> JsonObject:
         """Returns the usage of replicas: ``?replica=NAME`` (default: all), ``?points=NUMBER`` of

@@ -6,6 +6,7 @@ not an error; an error is only what can't be read at all.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -47,6 +48,7 @@ def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Rout
     ]
 
 
+@dataclass(frozen=True)
 class _Validations:
     """Handlers of validations. ``?staging=gs://BUCKET/PREFIX`` is where the client will upload to.
 
@@ -54,9 +56,8 @@ class _Validations:
     is a match that the client found in the packages.
     """
 
-    def __init__(self, validation: Validation, catalogue: Catalogue) -> None:
-        self._validation = validation
-        self._catalogue = catalogue
+    _validation: Validation
+    _catalogue: Catalogue
 
     def training_job(self, call: Call) -> JsonObject:
         project, body = call.path["project"], call.body()
