@@ -16,7 +16,7 @@ from footplate.api.security import OWN_URL
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_model import JsonModel
-from footplate.wire.json_text import parse_object
+from footplate.wire.json_text import describe, parse_object
 from footplate.wire.scope_keys import NAME_USER, PROGRAM
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def find_author(scope: Scope) -> str:
     return name_user() if name_user else ""
 
 
+_MOST_DIGITS = 9
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -80,6 +81,17 @@ class Call:
     def parameter(self, name: str, snake: str = "") -> str | None:
         """Returns a query parameter in either spelling: Google's services accept both."""
         return self.query.get(name) or self.query.get(snake)
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """Returns a query parameter that is a number. Raises InvalidArgument."""
+        text = self.parameter(name)
+        if text is None:
+            return default
+        plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        if not plain or not least <= int(text) <= most:
+            rule = f"{describe(text)} given; allowed: an integer from {least} to {most}"
+            raise InvalidArgument.of((Violation(name, rule),))
+        return int(text)
 
     def repeated(self, name: str, snake: str) -> tuple[str, ...]:
         """Returns the values of a query parameter that is a list."""

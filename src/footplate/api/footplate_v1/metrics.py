@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
-from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.metric_series import MOST_POINTS
 from footplate.domain.names import parse_job_name
 from footplate.domain.tuning.trial_programs import check_runs_itself
 from footplate.wire.footplate_v1.metrics import metrics_json
-from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,17 +40,7 @@ def metrics_routes(
         """
         job = get_job(parse_job_name(call.path["name"]))
         check_runs_itself(job)
-        points = _points(call.parameter("points"))
+        points = call.number("points", DEFAULT_POINTS, 2, MOST_POINTS)
         return metrics_json(read(job), points)
 
     return [json_route("/footplate/v1/{name:path}/metrics", {"GET": get})]
-
-
-def _points(text: str | None) -> int:
-    if text is None:
-        return DEFAULT_POINTS
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
-    if not 2 <= number <= MOST_POINTS:
-        rule = f"allowed: an integer from 2 to {MOST_POINTS}"
-        raise InvalidArgument.of((Violation("points", f"{describe(text)} given; {rule}"),))
-    return number

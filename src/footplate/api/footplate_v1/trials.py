@@ -84,7 +84,8 @@ class _TrialsApi:
     def curves(self, call: Call) -> JsonObject:
         """Returns each trial's reports; a long curve is reduced to ``points``, evenly chosen."""
         job, _ = self._tuning_job(call)
-        return curves_json(self._trials.curves(job.uid), _points(call.parameter("points")))
+        points = call.number("points", _DEFAULT_POINTS, 2, _MOST_POINTS)
+        return curves_json(self._trials.curves(job.uid), points)
 
     def replay(self, call: Call) -> JsonObject:
         """Returns which trials the rule ``?rule=`` would have stopped, when, why, and savings."""
@@ -117,11 +118,3 @@ class _TrialsApi:
 def _number(text: str) -> int:
     """Returns the number in ``text``; 0, which no trial has, if it isn't one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
-
-
-def _points(text: str | None) -> int:
-    points = _DEFAULT_POINTS if text is None else _number(text)
-    if not 2 <= points <= _MOST_POINTS:
-        allowed = f"{describe(text)} given; allowed: an integer from 2 to {_MOST_POINTS}"
-        raise InvalidArgument.of((Violation("points", allowed),))
-    return points

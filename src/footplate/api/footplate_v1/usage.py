@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
-from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import parse_job_name
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.tuning.trial_programs import check_runs_itself
 from footplate.wire.footplate_v1.usage import JobUsage, ReplicaUsage
-from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +48,7 @@ class _Usage:
         """
         job = self._get_job(parse_job_name(call.path["name"]))
         check_runs_itself(job)
-        most = _points(call.parameter("points"))
+        most = call.number("points", DEFAULT_POINTS, 1, MOST_POINTS)
         names = job.spec.replica_names()
         if wanted := call.parameter("replica"):
             names = (choose_replica(wanted, names),)
@@ -61,13 +59,3 @@ class _Usage:
             if points:
                 found.append(ReplicaUsage.of(name, points, most, ended=job.state.terminal))
         return JobUsage(replicas=tuple(found)).encode()
-
-
-def _points(text: str | None) -> int:
-    if text is None:
-        return DEFAULT_POINTS
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
-    if not 1 <= number <= MOST_POINTS:
-        rule = f"allowed: an integer from 1 to {MOST_POINTS}"
-        raise InvalidArgument.of((Violation("points", f"{describe(text)} given; {rule}"),))
-    return number
