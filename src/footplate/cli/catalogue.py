@@ -12,6 +12,7 @@ from footplate.cli.option_values import enum_name, offered
 from footplate.cli.session import with_session
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.formatting import nearest, quoted
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,9 +52,8 @@ def _of_settings(session: Session) -> JsonObject:
 
 
 def entries(document: JsonObject, kind: str) -> list[Resource]:
-    """Returns the catalogue's entries of one kind, such as machineTypes."""
-    found = document.get(kind)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    """Returns the entries of one kind, such as machineTypes."""
+    return [*objects(document.get(kind))]
 
 
 def known_name(document: JsonObject, kind: str, given: str) -> str:

@@ -18,6 +18,7 @@ from footplate.cli.jobs.kinds import KINDS, TRAINING
 from footplate.cli.session import Session
 from footplate.cli.trials.fields import fields
 from footplate.domain.names import TuningJobName
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -143,10 +144,8 @@ def _accelerators(service: Service, _ctx: click.Context, incomplete: str) -> Off
 
 
 def _catalogue(service: Service, kind: str) -> Iterator[tuple[str, str]]:
-    found = service.offers.catalogue().get(kind)
-    for entry in found if isinstance(found, list) else []:
-        if isinstance(entry, dict):
-            yield str(entry["name"]), ""
+    for entry in objects(service.offers.catalogue().get(kind)):
+        yield str(entry["name"]), ""
 
 
 def _projects(service: Service, _ctx: click.Context, _incomplete: str) -> Offered:

@@ -10,6 +10,7 @@ from footplate.cli.group import Entry, Group
 from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import with_session
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from footplate.cli.output_format import Layout, Resource
@@ -23,9 +24,8 @@ _COLUMNS = {
 
 
 def _row(location: Resource) -> Resource:
-    """Returns a location's row, with its capabilities in columns of their own."""
-    found = location.get("capabilities")
-    capabilities = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    """A location with what it can do in columns of its own."""
+    capabilities = objects(location.get("capabilities"))
     accelerators = [c.get("availableAccelerators") for c in capabilities]
     return {
         **location,

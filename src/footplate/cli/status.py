@@ -10,6 +10,7 @@ from footplate.cli.output_format import format_option, render
 from footplate.cli.session import with_session
 from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from footplate.cli.output_format import Layout
@@ -95,15 +96,11 @@ def _show(document: JsonObject) -> None:
         click.echo(f"  trials   {trials}")
     if trouble := document.get("trouble"):
         click.secho(f"  trouble  {disarm(str(trouble), plain=True)}", fg="yellow")
-    servers = document.get("servers")
-    for server in servers if isinstance(servers, list) else []:
-        if isinstance(server, dict):
-            role = "leads" if server["leads"] else "follows"
-            click.echo(f"  server   {server['url']} (process {server['pid']}) {role}")
-    regions = document.get("regions")
-    for region in regions if isinstance(regions, list) else []:
-        if isinstance(region, dict):
-            _show_region(region)
+    for server in objects(document.get("servers")):
+        role = "leads" if server["leads"] else "follows"
+        click.echo(f"  server   {server['url']} (process {server['pid']}) {role}")
+    for region in objects(document.get("regions")):
+        _show_region(region)
 
 
 def _show_region(region: JsonObject) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain import errors
-from footplate.wire.json_text import parse_object
+from footplate.wire.json_text import objects, parse_object
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
-
     from footplate.wire.json_text import JsonObject
 
 
@@ -105,13 +103,9 @@ def _error_object(body: bytes) -> JsonObject | None:
 
 def _violations(error: JsonObject) -> tuple[errors.Violation, ...]:
     found: list[errors.Violation] = []
-    for detail in _objects(error.get("details")):
+    for detail in objects(error.get("details")):
         found.extend(
             errors.Violation(str(item.get("field", "")), str(item.get("description", "")))
-            for item in _objects(detail.get("fieldViolations"))
+            for item in objects(detail.get("fieldViolations"))
         )
     return tuple(found)
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

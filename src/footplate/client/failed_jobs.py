@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.wire.json_text import objects
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from footplate.client.http_client import Connection
     from footplate.wire.json_text import JsonObject
@@ -56,8 +58,8 @@ class FailedJob:
 
 
 def newest_job_time(connection: Connection) -> str:
-    """Returns when the newest job was created, by the server's clock; '' if none exists."""
-    for job in _list(connection, {"pageSize": "1"}, "jobs"):
+    """Returns when the newest job was created, by the server's clock; empty: none exists."""
+    for job in _list(connection, {"pageSize": "1"}):
         return str(job["createTime"])
     return ""
 
@@ -66,7 +68,7 @@ def read_failed_jobs(connection: Connection, after: str = "") -> list[FailedJob]
     """Returns the newest MOST_JOBS failed jobs that were created ``after`` a time."""
     parts = ["state=FAILED", *([f'createTime>"{after}"'] if after else [])]
     query = {"filter": " AND ".join(parts), "pageSize": str(MOST_JOBS)}
-    return [_read(connection, job) for job in _list(connection, query, "jobs")]
+    return [_read(connection, job) for job in _list(connection, query)]
 
 
 def _read(connection: Connection, job: JsonObject) -> FailedJob:
@@ -76,7 +78,7 @@ def _read(connection: Connection, job: JsonObject) -> FailedJob:
         program = str(details["backing"])
     path = f"/footplate/v1/{quote(program)}/lines"
     params = {"back": "true", "limit": str(LINES)}
-    lines = list(_items(connection.call("GET", path, params=params), "lines"))
+    lines = objects(connection.call("GET", path, params=params).get("lines"))
     several = len({str(line["replica"]) for line in lines}) > 1
     texts = [
         f"{line['replica']}  {line['message']}" if several else str(line["message"])
@@ -86,10 +88,5 @@ def _read(connection: Connection, job: JsonObject) -> FailedJob:
     return FailedJob(name, program, str(job.get("message", "")), texts, url)
 
 
-def _list(connection: Connection, query: dict[str, str], field: str) -> Iterator[JsonObject]:
-    return _items(connection.call("GET", "/footplate/v1/jobs", params=query), field)
-
-
-def _items(answer: JsonObject, field: str) -> Iterator[JsonObject]:
-    found = answer.get(field)
-    yield from (each for each in found if isinstance(each, dict)) if isinstance(found, list) else ()
+def _list(connection: Connection, query: dict[str, str]) -> list[JsonObject]:
+    return objects(connection.call("GET", "/footplate/v1/jobs", params=query).get("jobs"))

@@ -20,7 +20,7 @@ from footplate.client.error_mapping import (
 )
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.plain_httpx import httpx
-from footplate.wire.json_text import parse_object
+from footplate.wire.json_text import objects, parse_object
 
 if TYPE_CHECKING:
     import ssl
@@ -120,6 +120,24 @@ class Connection:
             raise UnknownError(
                 f"the server at {self.url} sent an invalid answer: {error.message}"
             ) from None
+
+    def pages(self, path: str, params: Mapping[str, str] | None = None) -> Iterator[JsonObject]:
+        """Yields the answers of a list, page by page."""
+        params = {**(params or {})}
+        while True:
+            answer = self.call("GET", path, params=params)
+            yield answer
+            token = answer.get("nextPageToken")
+            if not token:
+                return
+            params["pageToken"] = str(token)
+
+    def list(
+        self, path: str, key: str, params: Mapping[str, str] | None = None
+    ) -> Iterator[JsonObject]:
+        """Yields what ``key`` has on all pages of a list."""
+        for answer in self.pages(path, params):
+            yield from objects(answer.get(key))
 
     def lines(self, path: str, params: Mapping[str, str]) -> Iterator[JsonObject]:
         """Yields the JSON objects of an answer, one per line, as they arrive; waits without a

@@ -41,7 +41,7 @@ class TrainingJobs:
     ) -> Iterator[TrainingJob]:
         """Yields jobs that match ``condition``, a filter of the service, newest first."""
         path = f"/v1/projects/{quote(project)}/jobs"
-        for resource in _pages(self._connection, path, "jobs", condition, page_size):
+        for resource in self._connection.list(path, "jobs", _params(condition, page_size)):
             yield TrainingJob.read(project, resource)
 
     def cancel(self, name: TrainingJobName) -> None:
@@ -125,7 +125,7 @@ class LocatedJobs(Generic[N]):
         """Yields jobs that match ``condition``, a filter of the service, newest first."""
         path = self._path(project, location)
         key = path.rpartition("/")[2]
-        for resource in _pages(self._connection, path, key, condition, page_size):
+        for resource in self._connection.list(path, key, _params(condition, page_size)):
             yield LocatedJob.read(self._kind, resource)
 
     def cancel(self, name: N) -> None:
@@ -156,8 +156,8 @@ class EveryJob:
 
         ``place`` has ``project``, ``region`` and ``kind``; an empty one matches any.
         """
-        path = "/footplate/v1/jobs"
-        return _pages(self._connection, path, "jobs", condition, page_size, place)
+        params = _params(condition, page_size, place)
+        return self._connection.list("/footplate/v1/jobs", "jobs", params)
 
     def details(self, name: JobName) -> JsonObject:
         return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/details")
@@ -179,25 +179,10 @@ def job_path(name: JobName, prefix: str = "/v1") -> str:
     return f"{prefix}/{quote(str(name))}"
 
 
-def _pages(
-    connection: Connection,
-    path: str,
-    key: str,
-    condition: str,
-    page_size: int | None,
-    place: Mapping[str, str] | None = None,
-) -> Iterator[JsonObject]:
-    params = {name: value for name, value in (place or {}).items() if value}
-    if condition:
-        params["filter"] = condition
-    if page_size is not None:
-        params["pageSize"] = str(page_size)
-    while True:
-        answer = connection.call("GET", path, params=params)
-        page = answer.get(key)
-        if isinstance(page, list):
-            yield from (resource for resource in page if isinstance(resource, dict))
-        token = answer.get("nextPageToken")
-        if not token:
-            return
-        params["pageToken"] = str(token)
+def _params(
+    condition: str, page_size: int | None, place: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Returns the parameters of a list; empty ones are left out."""
+    size = "" if page_size is None else str(page_size)
+    given = {**(place or {}), "filter": condition, "pageSize": size}
+    return {name: value for name, value in given.items() if value}

@@ -38,17 +38,10 @@ class PersistentResources:
     def list(
         self, project: str, location: str, page_size: int | None = None
     ) -> Iterator[JsonObject]:
-        path, token = _collection(PersistentResourceName(project, location, "")), ""
-        while True:
-            size = {} if page_size is None else {"pageSize": str(page_size)}
-            answer = self._connection.call("GET", path, params={"pageToken": token, **size})
-            found = answer.get("persistentResources")
-            yield from (
-                r for r in (found if isinstance(found, list) else ()) if isinstance(r, dict)
-            )
-            token = str(answer.get("nextPageToken") or "")
-            if not token:
-                return
+        """Yields those of a region."""
+        path = _collection(PersistentResourceName(project, location, ""))
+        params = {} if page_size is None else {"pageSize": str(page_size)}
+        return self._connection.list(path, "persistentResources", params)
 
     def reboot(self, name: PersistentResourceName) -> None:
         """Reboots the resource. Raises NotFound, FailedPrecondition."""

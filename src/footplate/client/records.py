@@ -14,6 +14,7 @@ from footplate.domain.names import (
     TuningJobName,
     parse_job_name,
 )
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,9 +183,6 @@ class Status:
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> Status:
-        servers, regions = resource.get("servers"), resource.get("regions")
-        listed = servers if isinstance(servers, list) else []
-        bound = regions if isinstance(regions, list) else []
         return cls(
             version=_text(resource, "version"),
             url=_text(resource, "url"),
@@ -194,11 +192,10 @@ class Status:
             active_trials=_counts(resource.get("activeTrials")),
             servers=tuple(
                 ServerInfo(_text(each, "url"), _number(each, "pid"), each.get("leads") is True)
-                for each in listed
-                if isinstance(each, dict)
+                for each in objects(resource.get("servers"))
             ),
             trouble=_text(resource, "trouble"),
-            regions=tuple(each for each in bound if isinstance(each, dict)),
+            regions=tuple(objects(resource.get("regions"))),
         )
 
 

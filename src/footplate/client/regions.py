@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.wire.json_text import objects
+
 if TYPE_CHECKING:
     from footplate.client.http_client import Connection
     from footplate.wire.json_text import JsonObject
@@ -18,9 +20,8 @@ class Regions:
     _connection: Connection
 
     def list(self) -> list[JsonObject]:
-        """Returns all regions; ``*`` stands for those that the settings don't name."""
-        found = self._connection.call("GET", "/footplate/v1/regions").get("regions")
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        """``*`` stands for all regions that the settings don't name."""
+        return objects(self._connection.call("GET", "/footplate/v1/regions").get("regions"))
 
     def check(self, region: str) -> JsonObject:
         """Checks a region's engine now; returns the report. Raises NotFound."""

@@ -21,6 +21,7 @@ from footplate.domain.names import (
     TuningJobName,
     backing_job_name,
 )
+from footplate.wire.json_text import objects
 from footplate.wire.restart_counts import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ class Offers:
     def locations(self, project: str) -> list[JsonObject]:
         """Returns ml v1's description of each region."""
         answer = self._connection.call("GET", f"/v1/projects/{quote(project, safe='')}/locations")
-        found = answer.get("locations")
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        return objects(answer.get("locations"))
 
     def location(self, project: str, region: str) -> JsonObject:
         """Returns ml v1's description of a region. Raises NotFound."""
@@ -272,8 +272,7 @@ class Service:
         asked = {"project": project, "startDate": start_date, "endDate": end_date}
         params = {name: value for name, value in asked.items() if value}
         found = self._connection.call("GET", "/footplate/v1/machineHours", params=params)
-        days = found.get("days")
-        return [day for day in days if isinstance(day, dict)] if isinstance(days, list) else []
+        return objects(found.get("days"))
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """Yields the events so far, after number ``after``."""

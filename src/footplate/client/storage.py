@@ -11,6 +11,7 @@ import google_crc32c
 
 from footplate.client.records import Bucket, StoredObject
 from footplate.domain.errors import DataLoss
+from footplate.wire.json_text import objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from footplate.client.http_client import Connection
     from footplate.domain.names import GcsUri
-    from footplate.wire.json_text import JsonObject
 
 
 _PART_BYTES = 1 << 20
@@ -46,9 +46,7 @@ class Storage:
 
     def buckets(self, project: str) -> tuple[Bucket, ...]:
         answer = self._connection.call("GET", "/storage/v1/b", params={"project": project})
-        items = answer.get("items")
-        found = items if isinstance(items, list) else []
-        return tuple(Bucket.read(item) for item in found if isinstance(item, dict))
+        return tuple(map(Bucket.read, objects(answer.get("items"))))
 
     def upload(
         self, uri: GcsUri, content: bytes, content_type: str = "application/octet-stream"
@@ -70,28 +68,17 @@ class Storage:
     def objects(self, uri: GcsUri) -> Iterator[StoredObject]:
         """Yields all objects whose names begin with the path of ``uri``."""
         params = {"prefix": uri.path} if uri.path else {}
-        for answer in self._listings(uri.bucket, params):
-            yield from _objects(answer)
+        return map(StoredObject.read, self._connection.list(_path(uri.bucket), "items", params))
 
     def level(self, bucket: str, prefix: str) -> Level:
         """Returns the objects below ``prefix`` up to the next slash, and the deeper prefixes."""
         prefixes: list[str] = []
-        objects: list[StoredObject] = []
-        for answer in self._listings(bucket, {"prefix": prefix, "delimiter": "/"}):
-            found = answer.get("prefixes")
-            prefixes += [str(one) for one in found] if isinstance(found, list) else []
-            objects += _objects(answer)
-        return Level(tuple(prefixes), tuple(objects))
-
-    def _listings(self, bucket: str, params: dict[str, str]) -> Iterator[JsonObject]:
-        path = f"/storage/v1/b/{quote(bucket, safe='')}/o"
-        while True:
-            answer = self._connection.call("GET", path, params=params)
-            yield answer
-            token = answer.get("nextPageToken")
-            if not token:
-                return
-            params = {**params, "pageToken": str(token)}
+        found: list[StoredObject] = []
+        for answer in self._connection.pages(_path(bucket), {"prefix": prefix, "delimiter": "/"}):
+            below = answer.get("prefixes")
+            prefixes += map(str, below) if isinstance(below, list) else ()
+            found += map(StoredObject.read, objects(answer.get("items")))
+        return Level(tuple(prefixes), tuple(found))
 
     def delete(self, uri: GcsUri) -> None:
         """Deletes an object. Raises NotFound."""
@@ -173,7 +160,5 @@ def _encoded(number: int) -> str:
     return base64.b64encode(number.to_bytes(4, "big")).decode("ascii")
 
 
-def _objects(answer: JsonObject) -> list[StoredObject]:
-    items = answer.get("items")
-    found = items if isinstance(items, list) else []
-    return [StoredObject.read(item) for item in found if isinstance(item, dict)]
+def _path(bucket: str) -> str:
+    return f"/storage/v1/b/{quote(bucket, safe='')}/o"

@@ -54,6 +54,11 @@ def parse_object(body: bytes) -> JsonObject:
     return value
 
 
+def objects(value: JsonValue) -> list[JsonObject]:
+    """Returns the objects of a list; none if ``value`` is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def format_object(value: JsonObject) -> str:
     """Formats an object as canonical text: compact, with keys in their given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
