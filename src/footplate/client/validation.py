@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
 from footplate.wire.footplate_v1.package_checks import PackageChecks, encode_check_request
 from footplate.wire.footplate_v1.verdicts import Verdict
 
@@ -49,49 +48,27 @@ class Validations:
 
     _connection: Connection
 
-    def training_job(
-        self, project: str, job: JsonObject, uploads: Uploads | None = None
-    ) -> Verdict:
-        return self._check(TrainingJobName(project, "").collection, job, uploads)
+    def check(self, collection: str, job: JsonObject, uploads: Uploads | None = None) -> Verdict:
+        """Validates a job of ``collection``, such as ``projects/P/jobs``."""
+        answer = self._connection.call(
+            "POST",
+            f"/footplate/v1/{quote(collection)}:validate",
+            params=uploads.parameters() if uploads else None,
+            body=job,
+        )
+        return Verdict.decode(answer)
 
-    def custom_job(
-        self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
-    ) -> Verdict:
-        return self._check(CustomJobName(project, location, "").collection, job, uploads)
-
-    def tuning_job(
-        self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
-    ) -> Verdict:
-        return self._check(TuningJobName(project, location, "").collection, job, uploads)
-
-    def training_job_packages(
-        self, project: str, job: JsonObject, given: Mapping[str, bytes], uploads: Uploads | None
-    ) -> PackageChecks:
-        return self._check_packages(TrainingJobName(project, "").collection, job, given, uploads)
-
-    def custom_job_packages(
-        self,
-        project: str,
-        location: str,
-        job: JsonObject,
-        given: Mapping[str, bytes],
-        uploads: Uploads | None,
-    ) -> PackageChecks:
-        collection = CustomJobName(project, location, "").collection
-        return self._check_packages(collection, job, given, uploads)
-
-    def tuning_job_packages(self, project: str, location: str, job: JsonObject) -> PackageChecks:
-        collection = TuningJobName(project, location, "").collection
-        return self._check_packages(collection, job, {}, None)
-
-    def _check_packages(
+    def check_packages(
         self,
         collection: str,
         job: JsonObject,
         given: Mapping[str, bytes],
-        uploads: Uploads | None,
+        uploads: Uploads | None = None,
     ) -> PackageChecks:
-        """``given``: by URI, packages that aren't in a bucket yet. The server has a time limit."""
+        """Checks whether the job's packages can be installed. The server has a time limit.
+
+        ``given``: by URI, packages that aren't in a bucket yet.
+        """
         answer = self._connection.call(
             "POST",
             f"/footplate/v1/{quote(collection)}:checkPackages",
@@ -100,12 +77,3 @@ class Validations:
             unlimited=True,
         )
         return PackageChecks.decode(answer)
-
-    def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Verdict:
-        answer = self._connection.call(
-            "POST",
-            f"/footplate/v1/{quote(collection)}:validate",
-            params=uploads.parameters() if uploads else None,
-            body=job,
-        )
-        return Verdict.decode(answer)

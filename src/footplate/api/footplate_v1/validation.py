@@ -6,7 +6,7 @@ not an error; an error is only what can't be read at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
@@ -24,71 +24,71 @@ from footplate.wire.vertex_v1 import submissions as vertex_submissions
 from footplate.wire.vertex_v1.pipelines import read_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
     from footplate.control.validation import Validation
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.submission import Submission
+    from footplate.domain.submission import Location, Submission
     from footplate.wire.json_text import JsonObject
+
+    Read = Callable[[JsonObject, Catalogue], Submission]
+
+
+def _training(call: Call) -> Read:
+    project = call.path["project"]
+    check_project(project)
+    return lambda job, catalogue: training_submissions.read_submission(job, project, catalogue)
+
+
+def _located(
+    read: Callable[[JsonObject, Location, Catalogue], Submission],
+) -> Callable[[Call], Read]:
+    def choose(call: Call) -> Read:
+        location = location_of(call)
+        return lambda job, catalogue: read(job, location, catalogue)
+
+    return choose
+
+
+_PROJECT = "/footplate/v1/projects/{project}"
+_LOCATION = f"{_PROJECT}/locations/{{location}}"
+READERS: Mapping[str, Callable[[Call], Read]] = {
+    f"{_PROJECT}/jobs": _training,
+    f"{_LOCATION}/customJobs": _located(vertex_submissions.read_submission),
+    f"{_LOCATION}/hyperparameterTuningJobs": _located(vertex_submissions.read_tuning_submission),
+    f"{_LOCATION}/trainingPipelines": _located(read_pipeline),
+}
+"""By the path of a collection: reads the create request of its jobs, for the place of the call.
+
+Raises InvalidArgument: there can't be such a place.
+"""
 
 
 def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Route]:
-    """Returns the routes of validations; they must precede those of single jobs."""
-    api = _Validations(validation, catalogue)
-    project = "/footplate/v1/projects/{project}"
-    location = f"{project}/locations/{{location}}"
+    """Returns the routes; they must precede those of single jobs, which ``jobs:validate`` isn't."""
     return [
-        json_route(f"{project}/jobs:validate", {"POST": api.training_job}),
-        json_route(f"{location}/customJobs:validate", {"POST": api.custom_job}),
-        json_route(f"{location}/hyperparameterTuningJobs:validate", {"POST": api.tuning_job}),
-        json_route(f"{location}/trainingPipelines:validate", {"POST": api.pipeline}),
+        json_route(f"{path}:validate", {"POST": partial(_validate, validation, catalogue, reader)})
+        for path, reader in READERS.items()
     ]
 
 
-@dataclass(frozen=True)
-class _Validations:
-    """Handlers of validations. ``?staging=gs://BUCKET/PREFIX`` is where the client will upload to.
+def _validate(
+    validation: Validation, catalogue: Catalogue, reader: Callable[[Call], Read], call: Call
+) -> JsonObject:
+    """``?staging=gs://BUCKET/PREFIX``: the client uploads what lies below before it submits.
 
     With ``makesBucket=true`` the client will also create that bucket. Each ``uses=PATTERN:PLACE``
     is a match that the client found in the packages.
     """
-
-    _validation: Validation
-    _catalogue: Catalogue
-
-    def training_job(self, call: Call) -> JsonObject:
-        project, body = call.path["project"], call.body()
-        check_project(project)
-        return self._answer(
-            call, lambda: training_submissions.read_submission(body, project, self._catalogue)
-        )
-
-    def custom_job(self, call: Call) -> JsonObject:
-        location, body = location_of(call), call.body()
-        return self._answer(
-            call, lambda: vertex_submissions.read_submission(body, location, self._catalogue)
-        )
-
-    def tuning_job(self, call: Call) -> JsonObject:
-        location, body = location_of(call), call.body()
-        return self._answer(
-            call, lambda: vertex_submissions.read_tuning_submission(body, location, self._catalogue)
-        )
-
-    def pipeline(self, call: Call) -> JsonObject:
-        location, body = location_of(call), call.body()
-        return self._answer(call, lambda: read_pipeline(body, location, self._catalogue))
-
-    def _answer(self, call: Call, read: Callable[[], Submission]) -> JsonObject:
-        staging = staging_of(call)
-        try:
-            submission = read()
-        except InvalidArgument as error:
-            return verdicts.Verdict.of(_unreadable(error)).encode()
-        return verdicts.Verdict.of(self._validation.validate(submission, staging)).encode()
+    read, body, staging = reader(call), call.body(), staging_of(call)
+    try:
+        submission = read(body, catalogue)
+    except InvalidArgument as error:
+        return verdicts.Verdict.of(_unreadable(error)).encode()
+    return verdicts.Verdict.of(validation.validate(submission, staging)).encode()
 
 
 def _unreadable(error: InvalidArgument) -> Verdict:

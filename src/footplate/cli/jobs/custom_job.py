@@ -23,7 +23,7 @@ from footplate.cli.packaging.local_code import (
 from footplate.cli.packaging.staging import check_names, stage, staging_location
 from footplate.client.validation import Uploads
 from footplate.domain.errors import AlreadyExists, InvalidArgument
-from footplate.domain.names import GcsUri
+from footplate.domain.names import CustomJobName, GcsUri
 from footplate.wire.vertex_v1.models import CustomJobSpec
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.wire.footplate_v1.package_checks import PackageChecks
-    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 _IMAGE_OPTION = "--worker-pool-spec: output-image-uri"
@@ -59,16 +57,12 @@ class CustomJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.package(storage))
 
-    def check(self, service: Service, request: JsonObject) -> Verdict:
-        uploads = self.pools.uploads()
-        return service.validations.custom_job(self.project, self.region, request, uploads)
+    @property
+    def collection(self) -> str:
+        return CustomJobName(self.project, self.region, "").collection
 
-    def check_packages(
-        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> PackageChecks:
-        return service.validations.custom_job_packages(
-            self.project, self.region, request, built, self.pools.uploads()
-        )
+    def uploads(self) -> Uploads | None:
+        return self.pools.uploads()
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.custom_jobs.create(self.project, self.region, request)

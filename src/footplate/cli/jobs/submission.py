@@ -17,16 +17,13 @@ from footplate.domain.errors import ServiceError
 from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from footplate.cli.jobs.options import SubmissionOptions
     from footplate.cli.packaging.staging import PackageStore
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service
+    from footplate.client.validation import Uploads
     from footplate.domain.names import JobName
-    from footplate.wire.footplate_v1.package_checks import PackageChecks
-    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 
@@ -42,13 +39,12 @@ class Draft(Protocol):
     def package(self, storage: PackageStore) -> JsonObject:
         """Returns the same request as ``stage``, but builds only packages, no image."""
 
-    def check(self, service: Service, request: JsonObject) -> Verdict:
-        """Validates the draft in the service."""
+    @property
+    def collection(self) -> str:
+        """The collection of the job: ``projects/P/jobs``, or its like."""
 
-    def check_packages(
-        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> PackageChecks:
-        """Checks whether its packages can be installed; ``built``: those that ``stage`` uploads."""
+    def uploads(self) -> Uploads | None:
+        """Returns what ``stage`` uploads; None: nothing."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
         """Creates the job."""
@@ -74,13 +70,14 @@ def submit(session: Session, options: SubmissionOptions, draft: Draft) -> Job:
 
 
 def _finish_dry_run(service: Service, options: SubmissionOptions, draft: Draft) -> NoReturn:
-    verdict = draft.check(service, draft.forecast_end())
+    request, checks = draft.forecast_end(), service.validations
+    verdict = checks.check(draft.collection, request, draft.uploads())
     if not (options.check_packages and verdict.accepted):
         finish(verdict, options.layout)
     click.secho("Checking whether the packages can be installed ...", err=True, dim=True)
     built = BuiltPackages()
     request = draft.package(built)
-    found = draft.check_packages(service, request, built.contents)
+    found = checks.check_packages(draft.collection, request, built.contents, draft.uploads())
     finish(verdict, options.layout, found)
 
 

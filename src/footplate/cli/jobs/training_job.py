@@ -29,7 +29,7 @@ from footplate.cli.packaging.trainer_package import (
 )
 from footplate.client.validation import Uploads
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, TrainingJobName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.domain.preview.source_patterns import Use
-    from footplate.wire.footplate_v1.package_checks import PackageChecks
-    from footplate.wire.footplate_v1.verdicts import Verdict
     from footplate.wire.json_text import JsonObject
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -99,15 +97,12 @@ class TrainingJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return self.stage(storage)
 
-    def check(self, service: Service, request: JsonObject) -> Verdict:
-        return service.validations.training_job(self.project, request, self._given.uploads())
+    @property
+    def collection(self) -> str:
+        return TrainingJobName(self.project, "").collection
 
-    def check_packages(
-        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
-    ) -> PackageChecks:
-        return service.validations.training_job_packages(
-            self.project, request, built, self._given.uploads()
-        )
+    def uploads(self) -> Uploads | None:
+        return self._given.uploads()
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.training_jobs.create(self.project, request)

@@ -9,6 +9,7 @@ from footplate.cli.config_file import as_message
 from footplate.cli.jobs.options import put_job_options, put_learn_from, put_run_options
 from footplate.cli.option_values import enum_name
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.names import TuningJobName
 from footplate.wire.vertex_v1.models import HyperparameterTuningJob
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
-    from footplate.wire.footplate_v1.package_checks import PackageChecks
-    from footplate.wire.footplate_v1.verdicts import Verdict
+    from footplate.client.validation import Uploads
     from footplate.wire.json_text import JsonObject
 
 _COUNTS = {"max_trial_count": "maxTrialCount", "parallel_trial_count": "parallelTrialCount"}
@@ -41,16 +41,12 @@ class TuningJobDraft:
     def package(self, storage: PackageStore) -> JsonObject:
         return self.stage(storage)
 
-    def check(self, service: Service, request: JsonObject) -> Verdict:
-        return service.validations.tuning_job(self.project, self.region, request)
+    @property
+    def collection(self) -> str:
+        return TuningJobName(self.project, self.region, "").collection
 
-    def check_packages(
-        self,
-        service: Service,
-        request: JsonObject,
-        built: Mapping[str, bytes],  # noqa: ARG002
-    ) -> PackageChecks:
-        return service.validations.tuning_job_packages(self.project, self.region, request)
+    def uploads(self) -> Uploads | None:
+        return None
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.tuning_jobs.create(self.project, self.region, request)
