@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from footplate.console.daily_hours import daily_hours_routes
 from footplate.console.hours import use_by_project
+from footplate.wire.footplate_v1.quotas import Origin, Quota, Quotas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +85,8 @@ async def _write(visit: Visit) -> tuple[str, str]:
         _jobs(visit, _HOLDING),
         _jobs(visit, "state=QUEUED"),
     )
-    allowances = await _allowances(visit, limits, running)
+    quotas = Quotas.decode(limits).quotas
+    allowances = await _allowances(visit, quotas, running)
     digest = sha256(repr((regions, allowances, running, queued)).encode()).hexdigest()[:16]
     found: Any = regions["regions"]
     text = visit.render_text(
@@ -92,7 +94,7 @@ async def _write(visit: Visit) -> tuple[str, str]:
         regions=found,
         capacities={region["name"]: region_amounts(region) for region in found},
         allowances=allowances,
-        limited=bool(limits["quotas"]),
+        limited=bool(quotas),
         running=running[:ROWS],
         queued=in_order(queued)[:ROWS],
         uses=use_by_project(running, datetime.now(UTC)),
@@ -110,17 +112,17 @@ async def _jobs(visit: Visit, condition: str) -> list[Any]:
 
 
 async def _allowances(
-    visit: Visit, limits: Mapping[str, Any], running: Iterable[Any]
+    visit: Visit, limits: Sequence[Quota], running: Iterable[Any]
 ) -> tuple[Allowance, ...]:
-    """Returns the allowances of all projects and regions that use something or have a quota."""
-    named = [(str(each["project"]), str(each["region"])) for each in limits["quotas"]]
+    """Returns an allowance of each project and region that holds something or has a quota."""
+    named = [(each.project, each.region) for each in limits]
     holding = {(str(job["project"]), str(job["region"])) for job in running}
     exact = sorted({pair for pair in named if ANY not in pair} | holding)[:_MAX_PLACES]
     found = await asyncio.gather(
         *(visit.get(f"/footplate/v1/{_quota(project, region)}") for project, region in exact)
     )
-    general = [each for each in limits["quotas"] if ANY in (each["project"], each["region"])]
-    every = (read_allowance(each) for each in (*general, *found))
+    general = [each for each in limits if ANY in (each.project, each.region)]
+    every = map(read_allowance, (*general, *map(Quota.decode, found)))
     return tuple(each for each in every if each.amounts)
 
 
@@ -128,41 +130,32 @@ def _quota(project: str, region: str) -> str:
     return f"projects/{project}/locations/{region}/quota"
 
 
-def read_allowance(quota: Mapping[str, Any]) -> Allowance:
-    """Returns the allowance in an answer; for ``*`` without limits of more specific quotas."""
-    project, region = str(quota["project"]), str(quota["region"])
-    general = ANY in (project, region)
-    origins, used = quota["origins"], quota.get("used", {})
-
-    def shown(resource: str) -> bool:
-        origin = origins.get(resource, {})
-        return not general or (origin.get("project"), origin.get("region")) == (project, region)
-
-    return Allowance(
-        project,
-        region,
-        tuple(
-            Amount(
-                resource,
-                None if general else used.get(resource, 0),
-                quota["limits"].get(resource),
-                _source(origins.get(resource), project, region),
-            )
-            for resource in sorted({*quota["limits"], *used})
-            if shown(resource)
-        ),
+def read_allowance(quota: Quota) -> Allowance:
+    """Reads the operation's answer; for ``*`` leaves out what a more specific quota sets."""
+    place = (quota.project, quota.region)
+    general = ANY in place
+    amounts = (
+        Amount(
+            each.name,
+            None if general else each.used or 0,
+            each.limit,
+            _source(each.origin, *place),
+        )
+        for each in quota.resources()
+        if not general or (each.origin.project, each.origin.region) == place
     )
+    return Allowance(*place, tuple(amounts))
 
 
-def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
-    """Returns where a limit was set; '' if there is none."""
-    if not origin:
+def _source(origin: Origin, project: str, region: str) -> str:
+    """Returns where a limit was set; empty: there is none."""
+    if not origin.source:
         return ""
-    text = "the settings" if origin["source"] == "SETTINGS" else "footplate quotas set"
-    if (origin["project"], origin["region"]) == (project, region):
+    text = "the settings" if origin.source == "SETTINGS" else "footplate quotas set"
+    if (origin.project, origin.region) == (project, region):
         return text
-    whose = "each project" if origin["project"] == ANY else origin["project"]
-    where = "each region" if origin["region"] == ANY else origin["region"]
+    whose = "each project" if origin.project == ANY else origin.project
+    where = "each region" if origin.region == ANY else origin.region
     return f"{text}, for {whose} in {where}"
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from footplate.console.capacity_view import Amount, in_order, read_allowance, region_amounts
+from footplate.wire.footplate_v1.quotas import Quota
+
+if TYPE_CHECKING:
+    from footplate.wire.json_text import JsonObject
 
 
 def test_a_region_has_what_is_there_at_all() -> None:
@@ -22,16 +28,16 @@ def test_shares_stay_between_nothing_and_all() -> None:
 
 
 def test_an_allowance_says_who_set_its_limits() -> None:
-    origin = {"source": "STORED", "project": "ads", "region": "us-central1"}
-    general = {"source": "SETTINGS", "project": "*", "region": "*"}
-    quota = {
+    origin: JsonObject = {"source": "STORED", "project": "ads", "region": "us-central1"}
+    general: JsonObject = {"source": "SETTINGS", "project": "*", "region": "*"}
+    quota: JsonObject = {
         "project": "ads",
         "region": "us-central1",
         "limits": {"jobs": 20, "vcpus": 8},
         "origins": {"jobs": general, "vcpus": origin},
         "used": {"jobs": 1, "vcpus": 0, "NVIDIA_TESLA_T4": 2},
     }
-    assert read_allowance(quota).amounts == (
+    assert read_allowance(Quota.decode(quota)).amounts == (
         Amount("NVIDIA_TESLA_T4", 2, None),
         Amount("jobs", 1, 20, "the settings, for each project in each region"),
         Amount("vcpus", 0, 8, "footplate quotas set"),
@@ -39,15 +45,17 @@ def test_an_allowance_says_who_set_its_limits() -> None:
 
 
 def test_of_all_projects_only_what_is_set_for_them_is_shown() -> None:
-    everybody = {"source": "SETTINGS", "project": "*", "region": "*"}
-    here = {"source": "SETTINGS", "project": "*", "region": "us-central1"}
-    quota = {
+    everybody: JsonObject = {"source": "SETTINGS", "project": "*", "region": "*"}
+    here: JsonObject = {"source": "SETTINGS", "project": "*", "region": "us-central1"}
+    quota: JsonObject = {
         "project": "*",
         "region": "us-central1",
         "limits": {"jobs": 20, "vcpus": 8},
         "origins": {"jobs": everybody, "vcpus": here},
     }
-    assert read_allowance(quota).amounts == (Amount("vcpus", None, 8, "the settings"),)
+    assert read_allowance(Quota.decode(quota)).amounts == (
+        Amount("vcpus", None, 8, "the settings"),
+    )
 
 
 def test_the_queue_is_in_the_order_of_its_lines() -> None:
