@@ -12,7 +12,7 @@ from footplate.client.persistent_resources import PersistentResources
 from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.regions import Regions
 from footplate.client.storage import Storage
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import InvalidArgument, NotFound, UnknownError
 from footplate.domain.names import (
     CustomJobName,
     JobName,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from footplate.client.failed_jobs import FailedJob
     from footplate.client.quotas import Quotas
-    from footplate.client.stacks import Stacks
     from footplate.client.validation import Validations
+    from footplate.domain.stacks import Report
     from footplate.wire.footplate_v1.trials import Measurement, TrialList
     from footplate.wire.footplate_v1.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
@@ -84,13 +84,6 @@ class Service:
         from footplate.client.quotas import Quotas
 
         return Quotas(self._connection)
-
-    @property
-    def stacks(self) -> Stacks:
-        # Imported here: see ``validations``.
-        from footplate.client.stacks import Stacks
-
-        return Stacks(self._connection)
 
     def __enter__(self) -> Service:
         return self
@@ -231,6 +224,24 @@ class Service:
 
         answer = self._connection.call("GET", f"{_trials_path(name)}/{number}/measurements")
         return Measurements.decode(answer).measurements
+
+    def stacks(self, name: JobName, replicas: Sequence[str] = ()) -> Report:
+        """Collects the stacks of all replicas, or of ``replicas`` only; takes some seconds at most.
+
+        Raises:
+            NotFound: there is no such job, or it has no such replica.
+            FailedPrecondition: no program of it runs.
+        """
+        # Imported here: see ``validations``.
+        from footplate.wire.stacks import read_report
+
+        path = f"{job_path(name, '/footplate/v1')}:stacks"
+        body: JsonObject = {"replicas": [*replicas]} if replicas else {}
+        answer = self._connection.call("POST", path, body=body)
+        try:
+            return read_report(answer)
+        except InvalidArgument as error:
+            raise UnknownError(f"the server sent an invalid answer: {error}") from None
 
     def restarts(self, names: Sequence[str]) -> dict[str, int]:
         """Returns how often jobs were restarted, by resource name, without zeros."""

@@ -70,8 +70,8 @@ def url() -> Iterator[str]:
 
 def test_the_client_reads_what_the_service_says(url: str) -> None:
     with Service(url) as service:
-        comparison = service.stacks.collect(NAME).report.comparison
-        only = service.stacks.collect(NAME, ["chief", FIRST]).report.comparison
+        comparison = service.stacks(NAME).comparison
+        only = service.stacks(NAME, ["chief", FIRST]).comparison
     assert [[m.replica for m in place.members] for place in comparison.places] == [[FIRST]]
     assert [(each.replica, each.reason) for each in comparison.missing] == [
         (SECOND, "not permitted")
@@ -82,9 +82,9 @@ def test_the_client_reads_what_the_service_says(url: str) -> None:
 def test_what_can_not_be_asked_is_an_error(url: str) -> None:
     with Service(url) as service:
         with pytest.raises(NotFound, match="there are workerpool0-0, workerpool1-0"):
-            service.stacks.collect(NAME, ["workerpool7-0"])
+            service.stacks(NAME, ["workerpool7-0"])
         with pytest.raises(NotFound):
-            service.stacks.collect(parse_job_name("projects/demo/jobs/nobody"))
+            service.stacks(parse_job_name("projects/demo/jobs/nobody"))
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def submit(clusters: Clusters) -> CustomJobName:
 
 def collect(clusters: Clusters, name: CustomJobName) -> Comparison:
     with clusters.client() as client:
-        return client.stacks.collect(name).report.comparison
+        return client.stacks(name).comparison
 
 
 def is_clear(comparison: Comparison) -> bool:

@@ -212,7 +212,7 @@ def test_a_follower_serves_everything(start: Callable[[int], Fleet]) -> None:
         second = fleet.submit("print('second', flush=True)")
         fleet.wait_for(first, State.RUNNING)
         assert fleet.job(second).state is State.QUEUED
-        assert client.stacks.collect(first).report.comparison is not None
+        assert client.stacks(first).comparison is not None
         assert httpx.get(f"{follower.url}/replica/v1/task").status_code == 503
         client.quotas.change("demo", "*", {"jobs": 2})
         assert [line.message for line in client.logs(second, follow=True)] == ["second"]

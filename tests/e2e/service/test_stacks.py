@@ -55,7 +55,7 @@ worker-replica-0 differs: it is in load_batch (trainer/task.py:4)
 
 def collect(context: Context, name: JobName, *replicas: str) -> Comparison:
     with context.client() as client:
-        return client.stacks.collect(name, replicas).report.comparison
+        return client.stacks(name, replicas).comparison
 
 
 def test_the_replica_that_holds_up_the_others_is_pointed_at(context: Context) -> None:

@@ -103,7 +103,7 @@ def test_a_shell_stacks_and_usage_are_had_from_a_node(context: Context) -> None:
     assert "/launchers/" in place
     assert job_id == name.job_id
     with context.client() as client:
-        found = client.stacks.collect(name, ()).report.comparison
+        found = client.stacks(name, ()).comparison
         assert "task.py" in describe(found)
         context.until(lambda: any(usage.replica for usage in client.usage(name)))
         client.cancel(name)

@@ -271,10 +271,13 @@ def tell_wait(job: Job) -> bool:
 def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: str) -> None:
     """Prints where the replicas' code is; exits with 1 if that isn't known of any."""
     with session.connect() as service:
-        collected = service.stacks.collect(name, replicas)
-    comparison = collected.report.comparison
+        report = service.stacks(name, replicas)
+    comparison = report.comparison
     if layout == "json":
-        click.echo(spell_json(collected.resource, indent=2, sort_keys=True))
+        # Imported here: pydantic takes longer than most of the actions.
+        from footplate.wire.stacks import encode_report
+
+        click.echo(spell_json(encode_report(report), indent=2, sort_keys=True))
     else:
         click.echo("\n".join(disarm(line) for line in describe_stacks(comparison).split("\n")))
     sys.exit(int(not comparison.places and not comparison.children))
