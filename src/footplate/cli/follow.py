@@ -17,9 +17,10 @@ import click
 from footplate.cli.jobs.events import PASSING, EventFormatter
 from footplate.cli.keyboard_interrupt import INTERRUPTED
 from footplate.cli.terminal_text import colourless, disarm
-from footplate.client.records import Event, LogLine
+from footplate.client.records import LogLine
 from footplate.domain.errors import ServiceError, Unavailable
 from footplate.domain.job_states import State
+from footplate.wire.footplate_v1.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

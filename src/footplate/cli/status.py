@@ -15,7 +15,7 @@ from footplate.wire.json_text import objects
 if TYPE_CHECKING:
     from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
-    from footplate.client.records import Status
+    from footplate.wire.footplate_v1.status import Status
     from footplate.wire.json_text import JsonObject
 
 
@@ -47,25 +47,11 @@ def _ask(session: Session) -> JsonObject:
 
 
 def _running(status: Status) -> JsonObject:
-    shown = _one(status)
-    if len(status.servers) > 1:
-        shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
-    if status.trouble:
-        shown["trouble"] = status.trouble
-    if status.regions:
-        shown["regions"] = [*status.regions]
-    return shown
-
-
-def _one(status: Status) -> JsonObject:
-    return {
-        "version": status.version,
-        "url": status.url,
-        "pid": status.pid,
-        "dataDir": status.data_dir,
-        "activeJobs": dict(status.active_jobs),
-        "activeTrials": dict(status.active_trials),
-    }
+    shown = status.encode()
+    shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
+    omitted = {"servers"} if len(status.servers) <= 1 else set()
+    omitted |= {key for key in ("trouble", "regions") if not shown[key]}
+    return {key: value for key, value in shown.items() if key not in omitted}
 
 
 def _stopped(session: Session) -> JsonObject:

@@ -14,7 +14,7 @@ from footplate.domain.names import (
     TuningJobName,
     parse_job_name,
 )
-from footplate.wire.json_text import objects
+from footplate.wire.json_fields import read_number, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,10 +37,10 @@ class TrainingJob:
     @classmethod
     def read(cls, project: str, resource: Mapping[str, JsonValue]) -> TrainingJob:
         return cls(
-            name=TrainingJobName(project, _text(resource, "jobId")),
-            state=_state(_text(resource, "state"), resource),
-            error_message=_text(resource, "errorMessage"),
-            create_time=_text(resource, "createTime"),
+            name=TrainingJobName(project, read_text(resource, "jobId")),
+            state=_state(read_text(resource, "state"), resource),
+            error_message=read_text(resource, "errorMessage"),
+            create_time=read_text(resource, "createTime"),
             resource=resource,
         )
 
@@ -58,20 +58,20 @@ class LocatedJob(Generic[N]):
 
     @classmethod
     def read(cls, kind: type[N], resource: Mapping[str, JsonValue]) -> LocatedJob[N]:
-        """Returns the job. Raises UnknownError for a name that isn't of the class ``kind``."""
-        name = parse_job_name(_text(resource, "name"))
+        """``kind`` is of names: the server names no other job here."""
+        name = parse_job_name(read_text(resource, "name"))
         if not isinstance(name, kind):
             raise UnknownError(
                 f"the server sent the name {str(name)!r}, which is not a {kind.__name__}"
             )
         error = resource.get("error")
-        state = _text(resource, "state").removeprefix("JOB_STATE_")
+        state = read_text(resource, "state").removeprefix("JOB_STATE_")
         return cls(
             name=name,
-            display_name=_text(resource, "displayName"),
+            display_name=read_text(resource, "displayName"),
             state=_state("PREPARING" if state == "PENDING" else state, resource),
-            error_message=_text(error, "message") if isinstance(error, dict) else "",
-            create_time=_text(resource, "createTime"),
+            error_message=read_text(error, "message") if isinstance(error, dict) else "",
+            create_time=read_text(resource, "createTime"),
             resource=resource,
         )
 
@@ -100,102 +100,14 @@ class LogLine:
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> LogLine:
         return cls(
-            cursor=_number(resource, "cursor"),
-            timestamp=_text(resource, "timestamp"),
-            severity=_text(resource, "severity") or "DEFAULT",
-            replica=_text(resource, "replica"),
-            attempt=_number(resource, "attempt"),
-            message=_text(resource, "message"),
-            restart=_number(resource, "restart"),
-            trial=_text(resource, "trial"),
-        )
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of a job. ``number`` counts a job's events from 1."""
-
-    number: int
-    time: str
-    kind: str
-    message: str
-    attempt: int
-    replica: str
-
-    @classmethod
-    def read(cls, resource: Mapping[str, JsonValue]) -> Event:
-        return cls(
-            number=_number(resource, "number"),
-            time=_text(resource, "time"),
-            kind=_text(resource, "kind"),
-            message=_text(resource, "message"),
-            attempt=_number(resource, "attempt"),
-            replica=_text(resource, "replica"),
-        )
-
-
-@dataclass(frozen=True)
-class Ending:
-    """The answer to a shutdown: how many active jobs were ``cancelled``, and the ``others``,
-    URLs of other servers.
-    """
-
-    cancelled: int
-    others: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, resource: Mapping[str, JsonValue]) -> Ending:
-        others = resource.get("otherServers")
-        return cls(
-            cancelled=_number(resource, "cancelledJobs"),
-            others=tuple(map(str, others)) if isinstance(others, list) else (),
-        )
-
-
-@dataclass(frozen=True)
-class ServerInfo:
-    """One of the servers that share a database."""
-
-    url: str
-    pid: int
-    leads: bool
-
-
-@dataclass(frozen=True)
-class Status:
-    """An overview of a service. ``active_jobs`` counts the jobs that haven't ended, by state.
-
-    ``active_trials`` counts those of tuning jobs, by the states of their runs.
-    """
-
-    version: str
-    url: str
-    pid: int
-    data_dir: str
-    active_jobs: Mapping[str, int]
-    active_trials: Mapping[str, int]
-    servers: tuple[ServerInfo, ...] = ()
-    """All that share the database, this one with them."""
-    trouble: str = ""
-    """What is wrong with its machine; empty: nothing."""
-    regions: tuple[dict[str, JsonValue], ...] = ()
-    """Those that an engine has, as ``Regions.list`` answers."""
-
-    @classmethod
-    def read(cls, resource: Mapping[str, JsonValue]) -> Status:
-        return cls(
-            version=_text(resource, "version"),
-            url=_text(resource, "url"),
-            pid=_number(resource, "pid"),
-            data_dir=_text(resource, "dataDir"),
-            active_jobs=_counts(resource.get("activeJobs")),
-            active_trials=_counts(resource.get("activeTrials")),
-            servers=tuple(
-                ServerInfo(_text(each, "url"), _number(each, "pid"), each.get("leads") is True)
-                for each in objects(resource.get("servers"))
-            ),
-            trouble=_text(resource, "trouble"),
-            regions=tuple(objects(resource.get("regions"))),
+            cursor=read_number(resource, "cursor"),
+            timestamp=read_text(resource, "timestamp"),
+            severity=read_text(resource, "severity") or "DEFAULT",
+            replica=read_text(resource, "replica"),
+            attempt=read_number(resource, "attempt"),
+            message=read_text(resource, "message"),
+            restart=read_number(resource, "restart"),
+            trial=read_text(resource, "trial"),
         )
 
 
@@ -207,7 +119,7 @@ class Bucket:
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> Bucket:
-        return cls(_text(resource, "name"), _text(resource, "timeCreated"), resource)
+        return cls(read_text(resource, "name"), read_text(resource, "timeCreated"), resource)
 
 
 @dataclass(frozen=True)
@@ -231,30 +143,12 @@ class StoredObject:
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> StoredObject:
         return cls(
-            bucket=_text(resource, "bucket"),
-            name=_text(resource, "name"),
-            size_bytes=_number(resource, "size"),
-            crc32c=_text(resource, "crc32c"),
-            update_time=_text(resource, "updated"),
+            bucket=read_text(resource, "bucket"),
+            name=read_text(resource, "name"),
+            size_bytes=read_number(resource, "size"),
+            crc32c=read_text(resource, "crc32c"),
+            update_time=read_text(resource, "updated"),
         )
-
-
-def _text(resource: Mapping[str, JsonValue], key: str) -> str:
-    value = resource.get(key)
-    return "" if value is None else str(value)
-
-
-def _counts(found: JsonValue) -> dict[str, int]:
-    counts = found if isinstance(found, dict) else {}
-    return {state: _number(counts, state) for state in counts}
-
-
-def _number(resource: Mapping[str, JsonValue], key: str) -> int:
-    """Returns the number at ``key``; 0 if absent. JSON holds int64 as strings."""
-    try:
-        return int(_text(resource, key) or 0)
-    except ValueError:
-        raise UnknownError(f"the server sent {key}={resource.get(key)!r}, not a number") from None
 
 
 def _state(text: str, resource: Mapping[str, JsonValue]) -> State:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from footplate.client.http_client import Connection
 from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
 from footplate.client.persistent_resources import PersistentResources
-from footplate.client.records import Ending, Event, Job, LogLine, Status
+from footplate.client.records import Job, LogLine
 from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.domain.errors import InvalidArgument, NotFound, UnknownError
@@ -21,6 +21,8 @@ from footplate.domain.names import (
     TuningJobName,
     backing_job_name,
 )
+from footplate.wire.footplate_v1.events import Event
+from footplate.wire.footplate_v1.status import Ending, Status
 from footplate.wire.json_text import objects
 from footplate.wire.restart_counts import MOST_NAMES
 
@@ -109,13 +111,13 @@ class Service:
         return str(answer["certificate"])
 
     def status(self) -> Status:
-        """Returns an overview of the service. Raises NoServer."""
-        return Status.read(self._connection.call("GET", "/footplate/v1/status"))
+        """The service at a glance. Raises NoServer."""
+        return Status.decode(self._connection.call("GET", "/footplate/v1/status"))
 
     def end(self) -> Ending:
         """Cancels every active job, and stops this server when the last one has ended."""
         answer = self._connection.call("POST", "/footplate/v1/down", body={})
-        return Ending.read(answer)
+        return Ending.decode(answer)
 
     def down(self) -> int:
         """Stops the service like ``end``; returns how many jobs were active."""
@@ -289,7 +291,7 @@ class Service:
         """Yields the events so far, after number ``after``."""
         path = job_path(name, "/footplate/v1") + "/events"
         for resource in self._connection.lines(path, {"after": str(after)}):
-            yield Event.read(resource)
+            yield Event.decode(resource)
 
 
 def _trials_path(name: JobName) -> str:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from starlette.routing import BaseRoute, Route
 
-    from footplate.api.footplate_v1 import About, ServerView
+    from footplate.api.footplate_v1 import About
     from footplate.api.footplate_v1.tls_ports import TlsPorts
     from footplate.api.logging_v2 import Followers
     from footplate.console import ConsoleParts
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from footplate.server.job_services import JobServices
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
+    from footplate.wire.footplate_v1.status import Server
     from footplate.wire.json_text import JsonObject
 
 
@@ -83,7 +84,7 @@ def make_routes(
     registry: ModelRegistry,
     followers: Followers,
     end: Callable[[], None],
-    servers: Callable[[], Sequence[ServerView]],
+    servers: Callable[[], Sequence[Server]],
     tls: TlsPorts,
     metrics: CollectorRegistry,
     console: ConsoleParts,
@@ -206,7 +207,7 @@ def _own_routes(
     parts: JobServices,
     replicas: ReplicaServices,
     end: Callable[[], None],
-    servers: Callable[[], Sequence[ServerView]],
+    servers: Callable[[], Sequence[Server]],
     tls: TlsPorts,
 ) -> list[BaseRoute]:
     """Returns the routes that aren't in Google's APIs: ``/footplate/v1``."""

@@ -14,7 +14,7 @@ from footplate import __version__
 from footplate.api.app import create_app
 from footplate.api.audit import Audit
 from footplate.api.caller_shares import MOST_OF_PROGRAMS, ProgramShares, Shares
-from footplate.api.footplate_v1 import About, ServerView
+from footplate.api.footplate_v1 import About
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.program_calls import ProgramCallCheck
@@ -49,6 +49,7 @@ from footplate.server.routes import make_routes
 from footplate.server.socket_owner import is_available
 from footplate.server.tls_listeners import TlsListeners
 from footplate.server.tuning_services import TuningServices
+from footplate.wire.footplate_v1.status import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,10 +212,10 @@ class Service:
         except Unavailable:
             return False
 
-    def _servers(self) -> tuple[ServerView, ...]:
+    def _servers(self) -> tuple[Server, ...]:
         leader = self.cluster_member.leader_url
         return tuple(
-            ServerView(m.url, m.pid, m.version, leads=m.url == leader)
+            Server(m.url, m.pid, m.version, leads=m.url == leader)
             for m in self.cluster_member.members()
         )
 

@@ -11,9 +11,9 @@ from tests.e2e.service.conftest import BUCKET, Context
 from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
-    from footplate.client.records import Event
     from footplate.domain.names import JobName
     from footplate.testing.service import RunningService
+    from footplate.wire.footplate_v1.events import Event
     from tests.support.engines import PrivateEngine
 
 IMAGE = "trainers/python:dev"

@@ -18,8 +18,9 @@ from tests.support.forked_process import run_footplate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.client.records import CustomJob, Event
+    from footplate.client.records import CustomJob
     from footplate.domain.names import JobName, TrainingJobName
+    from footplate.wire.footplate_v1.events import Event
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "clusters"

@@ -18,8 +18,8 @@ from tests.e2e.service.conftest import CACHE, Context
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.client.records import Event
     from footplate.domain.names import JobName
+    from footplate.wire.footplate_v1.events import Event
 
 SLEEPER = """
 import json, os, pathlib, sys, time

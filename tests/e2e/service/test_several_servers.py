@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from footplate.client.records import ServerInfo
     from footplate.domain.names import JobName
+    from footplate.wire.footplate_v1.status import Server
     from tests.support.postgresql import Postgresql
 
 LEASE_S = 1
@@ -74,7 +74,7 @@ class Fleet(Context):
         awake = (s for s in self.servers if s.alive and s is not self.stopped)
         return next(awake).url
 
-    def known(self) -> dict[str, ServerInfo]:
+    def known(self) -> dict[str, Server]:
         with self.client() as client:
             return {server.url: server for server in client.status().servers}
 

@@ -1,8 +1,9 @@
-"""Verdicts as JSON, there and back."""
+"""Answers as JSON, there and back."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,12 @@ from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, Pla
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import Mode
 from footplate.wire.footplate_v1 import verdicts as answers
+from footplate.wire.footplate_v1.events import Event
+from footplate.wire.footplate_v1.status import Ending, Server, Status
 from tests.support.plain_strategies import texts
+
+if TYPE_CHECKING:
+    from footplate.wire.json_text import JsonObject
 
 several = st.lists(texts, max_size=3).map(tuple)
 amounts = st.dictionaries(texts, st.integers(0, 2**53), max_size=3)
@@ -107,3 +113,44 @@ def test_what_a_newer_server_adds_is_kept() -> None:
     written["parity"] = {"accepted": "YES", "since": "2030"}
 
     assert answers.Verdict.decode(written).encode() == written
+
+
+def test_a_status_is_read_as_it_was_written() -> None:
+    server = Server("http://127.0.0.1:8470", 7, "1.0", leads=True)
+    region: JsonObject = {"name": "europe-west4", "problems": ["does not answer"]}
+    status = Status(
+        version="1.0",
+        url=server.url,
+        pid=server.pid,
+        data_dir="/data",
+        active_jobs={"RUNNING": 2},
+        active_trials={},
+        servers=(server,),
+        trouble="the disk is full",
+        regions=(region,),
+    )
+
+    assert status.encode() == {
+        "version": "1.0",
+        "url": "http://127.0.0.1:8470",
+        "pid": 7,
+        "dataDir": "/data",
+        "activeJobs": {"RUNNING": 2},
+        "activeTrials": {},
+        "servers": [{"url": server.url, "pid": 7, "version": "1.0", "leads": True}],
+        "trouble": "the disk is full",
+        "regions": [region],
+    }
+    assert Status.decode(status.encode()) == status
+
+
+@pytest.mark.parametrize("ending", [Ending(0), Ending(3, ("http://10.0.0.2:8470",))])
+def test_an_ending_is_read_as_it_was_written(ending: Ending) -> None:
+    assert Ending.decode(ending.encode()) == ending
+
+
+def test_an_event_is_read_as_it_was_written() -> None:
+    event = Event(1, "2026-11-21T08:00:00.000000Z", "RESTART", "lost", 2, "worker-replica-0")
+
+    assert Event.decode(event.encode()) == event
+    assert Event.decode({"number": "4", "since": "2030"}).number == 4

@@ -1,5 +1,5 @@
 """Footplate's own API over HTTP."""
 
-from footplate.api.footplate_v1.routes import About, ServerView, footplate_routes
+from footplate.api.footplate_v1.routes import About, footplate_routes
 
-__all__ = ["About", "ServerView", "footplate_routes"]
+__all__ = ["About", "footplate_routes"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -14,6 +14,8 @@ from footplate.api.footplate_v1.regions import region_json
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1 import status as wire
+from footplate.wire.footplate_v1.events import Event
 from footplate.wire.restart_counts import MOST_NAMES
 from footplate.wire.timestamps import format_time
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from footplate.control.region_reports import RegionReport
     from footplate.control.status import Status
     from footplate.ports.store import Store, StoredEvent
+    from footplate.wire.footplate_v1.status import Server
     from footplate.wire.json_text import JsonObject
 
 _MANY_DIGITS = 19
@@ -42,22 +45,12 @@ class About:
     data_dir: str
 
 
-@dataclass(frozen=True)
-class ServerView:
-    """One of the servers that share the database."""
-
-    url: str
-    pid: int
-    version: str
-    leads: bool
-
-
 def footplate_routes(
     status: Status,
     store: Store,
     about: About,
     end: Callable[[], None],
-    servers: Callable[[], Sequence[ServerView]] = tuple,
+    servers: Callable[[], Sequence[Server]] = tuple,
     trouble: Callable[[], str] = str,
     engines: Callable[[], Sequence[RegionReport]] = tuple,
 ) -> list[Route]:
@@ -81,34 +74,30 @@ class _FootplateApi:
     _store: Store
     _about: About
     _end: Callable[[], None]
-    _servers: Callable[[], Sequence[ServerView]]
+    _servers: Callable[[], Sequence[Server]]
     _trouble: Callable[[], str]
     _engines: Callable[[], Sequence[RegionReport]]
 
     def status(self, _call: Call) -> JsonObject:
         about = self._about
-        jobs: JsonObject = {s.value: count for s, count in self._status.active().items()}
-        trials: JsonObject = {s.value: count for s, count in self._status.trials().items()}
-        return {
-            "version": about.version,
-            "url": about.url,
-            "pid": about.pid,
-            "dataDir": about.data_dir,
-            "activeJobs": jobs,
-            "activeTrials": trials,
-            "servers": [asdict(server) for server in self._servers()],
-            "trouble": self._trouble(),
-            "regions": [region_json(report) for report in self._engines()],
-        }
+        return wire.Status(
+            version=about.version,
+            url=about.url,
+            pid=about.pid,
+            data_dir=about.data_dir,
+            active_jobs={s.value: count for s, count in self._status.active().items()},
+            active_trials={s.value: count for s, count in self._status.trials().items()},
+            servers=tuple(self._servers()),
+            trouble=self._trouble(),
+            regions=tuple(map(region_json, self._engines())),
+        ).encode()
 
     def down(self, _call: Call) -> JsonObject:
         """Cancels every active job, and stops when the last one has ended."""
         cancelled = self._status.cancel_all()
-        others: JsonObject = {}
-        if urls := [s.url for s in self._servers() if s.url != self._about.url]:
-            others["otherServers"] = [*urls]
+        others = tuple(s.url for s in self._servers() if s.url != self._about.url)
         self._end()
-        return {"cancelledJobs": cancelled, **others}
+        return wire.Ending(cancelled, others).encode()
 
     def restarts(self, call: Call) -> JsonObject:
         """Returns how often each job of ``names`` was restarted, without zeros and unknown jobs."""
@@ -139,13 +128,13 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS else 0
 
 
-def _document(stored: StoredEvent) -> dict[str, object]:
+def _document(stored: StoredEvent) -> JsonObject:
     event = stored.event
-    return {
-        "number": stored.number,
-        "time": format_time(event.time),
-        "kind": event.kind,
-        "message": event.message,
-        "attempt": event.attempt,
-        "replica": event.replica,
-    }
+    return Event(
+        number=stored.number,
+        time=format_time(event.time),
+        kind=event.kind,
+        message=event.message,
+        attempt=event.attempt,
+        replica=event.replica,
+    ).encode()

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from footplate.cli.listing import Listing
     from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
-    from footplate.client.records import Event, Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.domain.names import CustomJobName, JobName, TuningJobName
+    from footplate.wire.footplate_v1.events import Event
     from footplate.wire.footplate_v1.trials import TrialList
 
 _TUNED = {"TUNES": "trainingOutput.hyperparameterMetricTag"}

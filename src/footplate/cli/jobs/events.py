@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.client.records import Event
+    from footplate.wire.footplate_v1.events import Event
 
 PASSING = frozenset(
     {
