@@ -26,8 +26,9 @@ _GROUPS = {
 
 @dataclass(frozen=True)
 class FailedJob:
-    """A failed job. ``program`` is the job that has its log: for a pipeline, the one that runs its
-    program.
+    """A job that failed.
+
+    ``program`` is the job whose log it is: of a training pipeline the one behind it.
     """
 
     name: str

@@ -86,7 +86,7 @@ class Connection:
         body: JsonObject | None = None,
         unlimited: bool = False,
     ) -> JsonObject:
-        """Sends a JSON request; returns the answer's object. ``unlimited`` waits without a timeout.
+        """Calls the server; ``unlimited``: the answer may take any time.
 
         Raises the service's own error, NoServer or ConnectionBroke.
         """

@@ -25,7 +25,7 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class TrainingJobs:
-    """The client for ``/v1/projects/{project}/jobs``."""
+    """The client of ``/v1/projects/{project}/jobs``."""
 
     _connection: Connection
 
@@ -103,8 +103,7 @@ def _labels(resource: Mapping[str, JsonValue], removed: Collection[str]) -> dict
 
 @dataclass(frozen=True)
 class LocatedJobs(Generic[N]):
-    """The client for ``/v1/projects/{project}/locations/{location}/customJobs``, and for similar
-    jobs.
+    """The client of ``/v1/projects/{project}/locations/{location}/customJobs``, or its like.
 
     ``kind`` is the class of the jobs' names, which contain their location.
     """
@@ -141,7 +140,7 @@ class LocatedJobs(Generic[N]):
 
 @dataclass(frozen=True)
 class EveryJob:
-    """The client for ``/footplate/v1/jobs``: jobs of all kinds, projects and regions."""
+    """The client of ``/footplate/v1/jobs``: those of all kinds, projects and regions."""
 
     _connection: Connection
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PersistentResources:
-    """The client for ``/v1/projects/{project}/locations/{location}/persistentResources``."""
+    """The client of ``/v1/projects/{project}/locations/{location}/persistentResources``."""
 
     _connection: Connection
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quotas:
-    """``/footplate/v1/quotas``, and ``quota`` of a project in a region."""
+    """The client of ``/footplate/v1/quotas``, and of ``quota`` of a project in a region."""
 
     _connection: Connection
 

@@ -58,7 +58,7 @@ class LocatedJob(Generic[N]):
 
     @classmethod
     def read(cls, kind: type[N], resource: Mapping[str, JsonValue]) -> LocatedJob[N]:
-        """``kind`` is of names: the server names no other job here."""
+        """Reads a job; ``kind`` is of its name: the server names no other job here."""
         name = parse_job_name(read_text(resource, "name"))
         if not isinstance(name, kind):
             raise UnknownError(

@@ -20,7 +20,7 @@ class Regions:
     _connection: Connection
 
     def list(self) -> list[JsonObject]:
-        """``*`` stands for all regions that the settings don't name."""
+        """Returns the regions; ``*`` stands for all regions that the settings don't name."""
         return objects(self._connection.call("GET", "/footplate/v1/regions").get("regions"))
 
     def check(self, region: str) -> JsonObject:

@@ -270,10 +270,8 @@ class Service:
         return read_failed_jobs(self._connection, after)
 
     def hours(self, name: JobName) -> JsonObject | None:
-        """Returns ``machineHours`` and ``acceleratorHours`` so far, by type; None from an older
-        server.
-
-        A server with prices adds their ``cost`` in ``currency``.
+        """Returns ``machineHours`` and ``acceleratorHours`` so far by type, and their ``cost`` in
+        ``currency``, where the server has prices; None: it is too old to know.
         """
         try:
             return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/hours")

@@ -26,7 +26,7 @@ _PART_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a bucket. ``prefixes`` end with a slash."""
+    """A level of a bucket; ``prefixes`` end with a slash."""
 
     prefixes: tuple[str, ...]
     objects: tuple[StoredObject, ...]

@@ -42,9 +42,7 @@ class Uploads:
 
 @dataclass(frozen=True)
 class Validations:
-    """The client for ``.../jobs:validate`` and the like. For a job that would be refused it
-    raises no error.
-    """
+    """The client of ``.../jobs:validate`` and its like; a job that would be refused is no error."""
 
     _connection: Connection
 

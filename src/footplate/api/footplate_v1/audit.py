@@ -21,7 +21,7 @@ _QUERY = "audit"
 
 def audit_routes(log: AuditLog) -> list[Route]:
     def show(call: Call) -> JsonObject:
-        """Returns a page of the audit log, newest first: ``?pageSize=&pageToken=``."""
+        """Lists the entries, by ``?pageSize=&pageToken=``, newest first."""
         page = log.list(
             _PAGES.size(call.parameter("pageSize", "page_size")),
             parse_token(call.parameter("pageToken", "page_token"), _QUERY),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def catalogue_routes(catalogue: Catalogue) -> list[Route]:
-    """Returns the route ``GET /footplate/v1/catalogue``: the whole catalogue in one document."""
+    """Returns the route ``GET /footplate/v1/catalogue``: all of it in one document."""
     document = encode_catalogue(catalogue)
 
     def get(_call: Call) -> JsonObject:

@@ -59,10 +59,9 @@ def jobs_routes(
     changes: Callable[[], int],
     regions: Collection[str],
 ) -> list[Route]:
-    """Returns the routes of jobs.
+    """Returns the routes; ``changes`` returns a number that grows with each write to a job.
 
-    ``changes`` returns a number that grows with each write to a job. ``regions`` are the known
-    ones.
+    ``regions`` are the known ones.
     """
     api = _JobsApi(lists, jobs, costs, changes, regions)
     return [
@@ -95,8 +94,9 @@ class _JobsApi:
     _regions: Collection[str]
 
     def list(self, call: Call) -> JsonObject:
-        """Returns a page of jobs:
-        ``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=``.
+        """Lists jobs, newest first.
+
+        ``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=`` choose them.
 
         The newest come first. Without ``kind``, a training pipeline stands for the job that runs
         its program. ``previousPageToken`` leads to newer jobs, as ``nextPageToken`` does to older

@@ -27,7 +27,7 @@ DEFAULT_DAYS = 30
 
 
 def hours_routes(costs: Costs, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """Returns the routes of machine hours. ``get_job`` raises NotFound."""
+    """Returns the routes; ``get_job`` raises NotFound."""
     api = _Hours(costs, get_job)
     return [
         json_route("/footplate/v1/machineHours", {"GET": api.daily}),
@@ -45,8 +45,9 @@ class _Hours:
         return _use_json(self._costs.used(self._get_job(parse_job_name(call.path["name"]))))
 
     def daily(self, call: Call) -> JsonObject:
-        """Returns hours by day (UTC) and project:
-        ``?project=&startDate=2026-11-01&endDate=2026-11-30``.
+        """Returns hours by day of UTC and project.
+
+        ``?project=&startDate=2026-11-01&endDate=2026-11-30`` chooses them.
 
         Both dates are included, at most 92 days; the default is the last 30. Deleted jobs aren't
         counted.

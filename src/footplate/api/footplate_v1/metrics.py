@@ -27,14 +27,12 @@ DEFAULT_POINTS = 100
 def metrics_routes(
     read: Callable[[Job], ReportedMetrics], get_job: Callable[[JobName], Job]
 ) -> list[Route]:
-    """Returns the route of a job's metrics.
-
-    ``read`` returns what a job has reported so far; ``get_job`` raises NotFound.
-    """
+    """Returns the route; ``read`` returns a job's metrics so far, ``get_job`` raises NotFound."""
 
     def get(call: Call) -> JsonObject:
-        """Returns a job's metrics: ``?points=NUMBER`` of each series. With ``more``, a later answer
-        has more.
+        """Returns at most ``?points=NUMBER`` of each series.
+
+        Where ``more`` is true the next answer has more.
 
         Raises FailedPrecondition for a tuning job or a pipeline, which run no program themselves.
         """

@@ -40,7 +40,7 @@ def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Ro
 
 @dataclass(frozen=True)
 class _PackageChecks:
-    """Handlers of package checks. ``?staging`` and ``makesBucket`` are as for validations."""
+    """The routes' endpoints; ``?staging`` and ``makesBucket`` are as for validations."""
 
     _checks: PackageChecks
     _catalogue: Catalogue

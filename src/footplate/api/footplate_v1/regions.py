@@ -28,8 +28,7 @@ def region_routes(reports: RegionReports) -> list[Route]:
 
 
 def region_json(report: RegionReport) -> JsonObject:
-    """Returns a region's report. ``machineTypes`` is ``["*"]`` if all of the catalogue's are
-    available.
+    """Returns a region; ``machineTypes`` is ``["*"]`` where all of the catalogue's are taken.
 
     ``capacity`` and ``used`` are by resource: ``vcpus``, ``memory_mb``, names of accelerators.
     Where machines aren't reserved (``mode`` is ``emulate``), they are by ``replicas`` and ``gpus``.

@@ -54,7 +54,7 @@ def footplate_routes(
     trouble: Callable[[], str] = str,
     engines: Callable[[], Sequence[RegionReport]] = tuple,
 ) -> list[Route]:
-    """Returns the routes of the server's status, shutdown and events.
+    """Returns the routes; ``end`` stops the server as soon as no job is active any more.
 
     ``end`` stops the server as soon as no job is active. ``trouble`` returns what is wrong with the
     server's machine, or ''. ``engines`` returns the reports of regions.

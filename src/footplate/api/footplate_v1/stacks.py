@@ -26,8 +26,9 @@ MAX_REPLICAS = 1000
 
 
 def stacks_routes(stacks: Stacks, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """Returns the route ``POST /footplate/v1/{job name}:stacks``; ``{"replicas": [...]}`` selects
-    some.
+    """Returns the route ``POST /footplate/v1/{job name}:stacks``.
+
+    The body ``{"replicas": [...]}`` chooses some of them.
     """
     api = _StacksApi(stacks, get_job)
     return [json_route("/footplate/v1/{name:path}:stacks", {"POST": api.collect})]

@@ -42,7 +42,7 @@ _DEFAULT_POINTS = 100
 
 
 def trials_routes(trials: Trials, get_job: GetJob, explain: Explain) -> list[Route]:
-    """Returns the routes of trials. ``get_job`` raises NotFound; ``explain`` says why jobs wait."""
+    """Returns the routes; ``get_job`` raises NotFound, ``explain`` returns why a job waits."""
     api = _TrialsApi(trials, get_job, explain)
     every = "/footplate/v1/{name:path}/trials"
     return [
@@ -88,7 +88,7 @@ class _TrialsApi:
         return curves_json(self._trials.curves(job.uid), points)
 
     def replay(self, call: Call) -> JsonObject:
-        """Returns which trials the rule ``?rule=`` would have stopped, when, why, and savings."""
+        """Returns which trials ``?rule=`` would have stopped, when, why, and what that saves."""
         job, search = self._tuning_job(call)
         rule = call.parameter("rule") or ""
         if rule not in RULES:

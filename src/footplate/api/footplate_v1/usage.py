@@ -29,7 +29,7 @@ _ALL = 100_000
 
 
 def usage_routes(history: UsageHistory, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """Returns the route of a job's usage. ``get_job`` raises NotFound."""
+    """Returns the routes; ``get_job`` raises NotFound."""
     api = _Usage(history, get_job)
     return [json_route("/footplate/v1/{name:path}/usage", {"GET": api.get})]
 
@@ -40,8 +40,7 @@ class _Usage:
     _get_job: Callable[[JobName], Job]
 
     def get(self, call: Call) -> JsonObject:
-        """Returns the usage of replicas: ``?replica=NAME`` (default: all), ``?points=NUMBER`` of
-        each.
+        """Returns the use of ``?replica=NAME`` (without it of all), in ``?points=NUMBER`` each.
 
         Leaves out replicas without data. Raises FailedPrecondition for a tuning job, which runs no
         program itself.

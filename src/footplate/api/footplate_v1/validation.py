@@ -78,7 +78,7 @@ def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Rout
 def _validate(
     validation: Validation, catalogue: Catalogue, reader: Callable[[Call], Read], call: Call
 ) -> JsonObject:
-    """``?staging=gs://BUCKET/PREFIX``: the client uploads what lies below before it submits.
+    """Validates a job; the client uploads what lies below ``?staging=gs://BUCKET/PREFIX`` later.
 
     With ``makesBucket=true`` the client will also create that bucket. Each ``uses=PATTERN:PLACE``
     is a match that the client found in the packages.

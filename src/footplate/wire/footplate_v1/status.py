@@ -85,7 +85,10 @@ class Status:
 
 @dataclass(frozen=True)
 class Ending:
-    """``cancelled`` jobs were active; ``others`` are the URLs of the service's other servers."""
+    """The end of a server.
+
+    ``cancelled`` jobs were active; ``others`` are the URLs of the service's other servers.
+    """
 
     cancelled: int
     others: tuple[str, ...] = ()

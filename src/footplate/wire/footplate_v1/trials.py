@@ -11,7 +11,7 @@ from footplate.wire.trial_states import STATES, training_state
 
 
 class Measurement(Answer):
-    """``values`` by the names of metrics; ``elapsed_seconds`` since the start of the trial."""
+    """A report: ``values`` by the names of metrics, and the time since the start of its trial."""
 
     position: int = 0
     """It ascends with the reports of a trial."""
@@ -24,7 +24,7 @@ class Measurement(Answer):
 
 
 class Measurements(Answer):
-    """What a trial reported, in the order of arrival."""
+    """The reports of a trial, in the order of arrival."""
 
     measurements: tuple[Measurement, ...] = ()
 
@@ -94,12 +94,12 @@ class Trial(Answer):
 
     @property
     def measured(self) -> Measurement | None:
-        """What it is judged by; while it runs, its latest measurement."""
+        """Returns what it is judged by; while it runs, its latest measurement."""
         return self.final or self.latest
 
     @property
     def waits(self) -> str:
-        """Why its run waits, or what that is being prepared for; empty: neither."""
+        """Returns why its run waits, or how it is being prepared; empty: neither."""
         return self.run.pending_explanation if self.run else ""
 
 
@@ -110,7 +110,7 @@ class Metric(Answer):
 
 
 class Counts(Answer):
-    """How many trials there may be, at a time, and without a result."""
+    """The numbers of trials that a search may have, at a time, and without a result."""
 
     trials: int = 0
     parallel: int = 0
@@ -165,7 +165,7 @@ class TrialList(Answer):
 
     @property
     def goals(self) -> dict[str, str]:
-        """The goal of each metric, by its name."""
+        """Returns the goal of each metric, by its name."""
         return {metric.name: metric.goal for metric in self.metrics}
 
     def shown_state(self, trial: Trial) -> str:

@@ -33,7 +33,7 @@ class Violation(Answer):
 
 
 class Parity(Answer):
-    """``accepted``: whether Google's service would accept the job."""
+    """The prediction whether Google's service accepts the job."""
 
     accepted: Annotated[
         Literal["YES", "NO", "UNKNOWN"], _words({True: "YES", False: "NO", None: "UNKNOWN"})
@@ -83,7 +83,7 @@ class Variable(Answer):
 
 
 class Pool(Answer):
-    """``variables`` are those that the service sets on the first replica."""
+    """A pool; ``variables`` are those that the service sets on its first replica."""
 
     role: str
     replicas: tuple[str, ...]
@@ -93,7 +93,7 @@ class Pool(Answer):
 
 
 class Plan(Answer):
-    """``pools`` in order, the primary one first; ``steps`` are sentences, in order of time."""
+    """A plan; ``pools`` begin with the primary one, ``steps`` are sentences, in order of time."""
 
     region: str
     zone: str | None = None
@@ -116,7 +116,7 @@ class Queue(Answer):
 
 
 class Verdict(Answer):
-    """``verdict``: as a submit of the same request decides."""
+    """The result of a validation; ``verdict`` is as a submit of the same request decides."""
 
     verdict: Annotated[
         Literal["ACCEPTED", "REJECTED"], _words({True: "ACCEPTED", False: "REJECTED"})
