@@ -52,7 +52,7 @@ def _of_settings(session: Session) -> JsonObject:
 
 
 def entries(document: JsonObject, kind: str) -> list[Resource]:
-    """Returns the entries of one kind, such as machineTypes."""
+    """Returns the catalogue's entries of one kind, such as machineTypes."""
     return [*objects(document.get(kind))]
 
 

@@ -24,7 +24,7 @@ _COLUMNS = {
 
 
 def _row(location: Resource) -> Resource:
-    """A location with what it can do in columns of its own."""
+    """Returns a location's row, with its capabilities in columns of their own."""
     capabilities = objects(location.get("capabilities"))
     accelerators = [c.get("availableAccelerators") for c in capabilities]
     return {

@@ -53,7 +53,7 @@ def _peak(figure: Figure | None) -> float | None:
 
 
 def _total(point: Point, rate: Figure | None) -> str:
-    """Returns the total of a rate over its time."""
+    """Returns a rate's total over the point's time."""
     return _bytes(None if rate is None else rate.mean * point.seconds)
 
 
@@ -83,7 +83,7 @@ def _gpu(point: Point) -> str:
 
 
 def _chart(points: Sequence[Point]) -> str:
-    """Draws means from zero to the highest, or to one vCPU at least, so that idling looks idle."""
+    """Draws means from zero to the highest, but at least one vCPU, so that idling shows."""
     means = [_mean(point.cpu) or 0.0 for point in points]
     top = max((1.0, *means))
     last = len(_BARS) - 1

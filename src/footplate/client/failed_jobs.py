@@ -59,7 +59,7 @@ class FailedJob:
 
 
 def newest_job_time(connection: Connection) -> str:
-    """Returns when the newest job was created, by the server's clock; empty: none exists."""
+    """Returns when the newest job was created, by the server's clock; '' if none exists."""
     for job in _list(connection, {"pageSize": "1"}):
         return str(job["createTime"])
     return ""

@@ -24,7 +24,7 @@ class Quotas:
     _connection: Connection
 
     def list(self) -> tuple[Quota, ...]:
-        """Returns a quota for each project and region that one names; ``*`` comes first."""
+        """Returns a quota for each project and region that has one; ``*`` comes first."""
         return Answer.decode(self._connection.call("GET", "/footplate/v1/quotas")).quotas
 
     def get(self, project: str, region: str) -> Quota:
@@ -36,7 +36,7 @@ class Quotas:
         return Quota.decode(self._connection.call("PATCH", _path(project, region), body=body))
 
     def remove(self, project: str, region: str) -> Quota:
-        """Unsets all limits of exactly this project and region; returns what is in force then."""
+        """Removes all limits of exactly this project and region; returns those then in force."""
         return Quota.decode(self._connection.call("DELETE", _path(project, region)))
 
 

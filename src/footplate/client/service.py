@@ -111,7 +111,7 @@ class Service:
         return str(answer["certificate"])
 
     def status(self) -> Status:
-        """The service at a glance. Raises NoServer."""
+        """Returns an overview of the service. Raises NoServer."""
         return Status.decode(self._connection.call("GET", "/footplate/v1/status"))
 
     def end(self) -> Ending:
@@ -198,7 +198,7 @@ class Service:
     def usage(
         self, name: JobName, *, replica: str = "", points: int | None = None
     ) -> tuple[ReplicaUsage, ...]:
-        """Returns the use of its replicas or the named one; ``points`` of each. Raises NotFound."""
+        """Returns the usage of all replicas or one, in ``points`` each. Raises NotFound."""
         # Imported here: see ``validations``.
         from footplate.wire.footplate_v1.usage import JobUsage
 
@@ -220,7 +220,7 @@ class Service:
         return TrialList.decode(self._connection.call("GET", _trials_path(name), params=params))
 
     def measurements(self, name: JobName, number: int) -> tuple[Measurement, ...]:
-        """Returns what one of its trials has reported so far. Raises NotFound."""
+        """Returns what a trial of the job has reported so far. Raises NotFound."""
         # Imported here: see ``validations``.
         from footplate.wire.footplate_v1.trials import Measurements
 

@@ -114,7 +114,7 @@ async def _jobs(visit: Visit, condition: str) -> list[Any]:
 async def _allowances(
     visit: Visit, limits: Sequence[Quota], running: Iterable[Any]
 ) -> tuple[Allowance, ...]:
-    """Returns an allowance of each project and region that holds something or has a quota."""
+    """Returns the allowances of all projects and regions that use something or have a quota."""
     named = [(each.project, each.region) for each in limits]
     holding = {(str(job["project"]), str(job["region"])) for job in running}
     exact = sorted({pair for pair in named if ANY not in pair} | holding)[:_MAX_PLACES]
@@ -131,7 +131,7 @@ def _quota(project: str, region: str) -> str:
 
 
 def read_allowance(quota: Quota) -> Allowance:
-    """Reads the operation's answer; for ``*`` leaves out what a more specific quota sets."""
+    """Returns the allowance in an answer; for ``*`` without limits of more specific quotas."""
     place = (quota.project, quota.region)
     general = ANY in place
     amounts = (
@@ -148,7 +148,7 @@ def read_allowance(quota: Quota) -> Allowance:
 
 
 def _source(origin: Origin, project: str, region: str) -> str:
-    """Returns where a limit was set; empty: there is none."""
+    """Returns where a limit was set; '' if there is none."""
     if not origin.source:
         return ""
     text = "the settings" if origin.source == "SETTINGS" else "footplate quotas set"

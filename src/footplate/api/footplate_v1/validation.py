@@ -68,7 +68,7 @@ Raises InvalidArgument: there can't be such a place.
 
 
 def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Route]:
-    """Returns the routes; they must precede those of single jobs, which ``jobs:validate`` isn't."""
+    """Returns the routes of validations; they must precede those of single jobs."""
     return [
         json_route(f"{path}:validate", {"POST": partial(_validate, validation, catalogue, reader)})
         for path, reader in READERS.items()

@@ -133,7 +133,10 @@ def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
 
 
 def _overview(resource: Resource, trials: TrialList | None) -> str:
-    """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
+    """Returns an overview in tables. ``trials`` is given for a tuning job.
+
+    gcloud's last table, metered units, is empty: nothing is metered.
+    """
     states = [
         text[:_SECONDS] if path.endswith("Time") else text
         for path in _OVERVIEW.values()

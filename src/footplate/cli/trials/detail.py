@@ -95,7 +95,7 @@ def _time(trial: Trial, now: datetime) -> str:
 
 
 def _predictions(view: TrialList, trial: Trial) -> Iterable[str]:
-    """Yields what was expected of each metric, and the result."""
+    """Yields a line per metric with the predicted range and the result."""
     if trial.suggestion is None:
         return
     for expected in trial.suggestion.predictions:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def as_json(view: TrialList, shown: Sequence[Trial]) -> str:
-    """The search and its trials, in one object."""
+    """Returns the search and its trials as one JSON object."""
     return spell_json(_document(view, shown), indent=2)
 
 
@@ -28,14 +28,14 @@ def as_yaml(view: TrialList, shown: Sequence[Trial]) -> str:
 
 
 def as_csv(view: TrialList, shown: Sequence[Trial]) -> str:
-    """A row for each; each metric and each parameter has a column."""
+    """Returns a row for each trial, with a column for each metric and parameter."""
     known = fields(view)
     rows = ([csv_cell(field.read(trial)) for field in known] for trial in shown)
     return csv_text([field.name for field in known], rows)
 
 
 def flat(view: TrialList, trial: Trial) -> dict[str, JsonValue]:
-    """Returns what ``value(...)`` may name: the columns of the CSV, and the fields of the JSON."""
+    """Returns the fields for ``value(...)``: the columns of the CSV, and the fields of the JSON."""
     short = {field.name: _plain(field.read(trial)) for field in fields(view)}
     return {**view.shown(trial), **short}
 

@@ -30,7 +30,7 @@ class Field:
 
 
 def seconds(trial: Trial, now: datetime | None = None) -> float | None:
-    """Returns how long it ran, or has run ``now`` if it still does. None: it hasn't begun."""
+    """Returns how long the trial ran, or has run until ``now``; None if it hasn't begun."""
     if not trial.start_time:
         return None
     end = parse_time(trial.end_time) if trial.end_time else now
@@ -44,7 +44,7 @@ def utc_now() -> datetime:
 
 
 def metric_value(trial: Trial, name: str) -> float | None:
-    """Returns the metric's value, perhaps not finite; of a running trial the latest."""
+    """Returns the metric's value, perhaps not finite; for a running trial the latest."""
     return trial.measured.values.get(name) if trial.measured else None
 
 
@@ -98,7 +98,10 @@ def _plain(value: JsonValue) -> Value:
 
 
 def find_trial(view: TrialList, number: int, flags: str) -> Trial:
-    """Raises NotFound: says which there are. ``flags``: of the commands that show them."""
+    """Returns the trial. Raises NotFound, which names the existing ones.
+
+    ``flags`` are those of the commands that show trials.
+    """
     for trial in view.trials:
         if trial.number == number:
             return trial

@@ -47,7 +47,7 @@ class Selection:
     limit: int | None = None
 
     def read(self, service: Service, name: JobName) -> tuple[TrialList, Sequence[Trial]]:
-        """Reads all trials of a job, and the chosen ones. Raises InvalidArgument."""
+        """Returns all trials of a job, and the selected ones. Raises InvalidArgument."""
         view = service.trials(name)
         if not self.condition and not self.sort_by:
             return view, view.trials[: self.limit]
@@ -193,7 +193,7 @@ def _print_table(view: TrialList, shown: Sequence[Trial]) -> None:
 
 
 def _run_of(service: Service, name: JobName, trial: Trial) -> Job | None:
-    """Returns a trial's job; None: it hasn't been made, or doesn't exist any more."""
+    """Returns the job that runs a trial; None if it doesn't exist (yet, or any more)."""
     try:
         return service.job(trial_run_name(name, trial.number))
     except NotFound:

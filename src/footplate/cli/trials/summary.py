@@ -52,7 +52,7 @@ _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 def earlier_line(view: TrialList) -> str:
-    """The earlier trials, the best of them, and whether a new one is better; or nothing."""
+    """Returns a sentence on earlier trials, and whether a new one is better; '' without any."""
     earlier = view.earlier
     if earlier is None:
         return ""
@@ -69,7 +69,7 @@ def _which(source: str, best: EarlierTrial) -> str:
 
 
 def _compared(view: TrialList, earlier: Measurement) -> str:
-    """Compares the best result with an earlier one, by the only metric of the search."""
+    """Compares the best result with an earlier one, by the search's only metric."""
     name, goal = next(iter(view.goals.items()))
     best, before = best_trials(view), earlier.values.get(name, math.nan)
     value = metric_value(best[0], name) if best else None

@@ -99,12 +99,12 @@ def columns(view: TrialList, now: datetime) -> list[Column]:
 
 
 def why(trial: Trial) -> str:
-    """Returns why it was stopped, has no result, or waits."""
+    """Returns why the trial was stopped, has no result, or waits."""
     return trial.infeasible_reason or trial.stop_reason or trial.waits
 
 
 def plain_table(view: TrialList, shown: Sequence[Trial], now: datetime) -> str:
-    """Returns a table for files and pipes: each trial in one line, however long."""
+    """Returns a table for files and pipes, each trial in one line of any length."""
     found = columns(view, now)
     return table([column.heading for column in found], _rows(found, shown))
 
@@ -146,7 +146,7 @@ def _plain(cells: Sequence[str], longest: int) -> list[str]:
 
 
 def _width(found: Sequence[Column], shown: Sequence[Trial]) -> int:
-    """Returns the table's width without reasons, which may stand elsewhere."""
+    """Returns the table's width without reasons, which may be shown elsewhere."""
     narrow = [column for column in found if column.heading != WHY]
     return total_width([column.heading for column in narrow], _rows(narrow, shown))
 
@@ -170,7 +170,7 @@ def best_line(view: TrialList) -> str:
 
 
 def result(trial: Trial) -> str:
-    """Returns the trial's metrics, and at which step."""
+    """Returns the trial's metrics, and the step at which they were measured."""
     if trial.measured is None:
         return "no result"
     values = values_of(trial.measured)
