@@ -18,13 +18,14 @@ from footplate.cli.environment_variables import (
     TRUSTING,
     ProxyTarget,
     forget,
+    java_key_store,
     launch,
+    machine_roots,
     make_variables,
     take_away,
     write_files,
 )
 from footplate.cli.session import Target
-from footplate.cli.trust_stores import java_key_store, machine_roots
 from footplate.server.certificate_authority import open_authority
 from footplate.server.data_dir import DataDir
 

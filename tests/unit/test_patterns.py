@@ -13,7 +13,7 @@ BOUNDED = {
     "footplate.replica.diagnosis.": "a cause has 1,000 characters",
     "footplate.replica.failure_cause:": "a line is cut after 2,000 characters",
     "footplate.cli.storage.objects:_TOKENS": "what a person types",
-    "footplate.cli.trust_stores:_BLOCK": "certificates of the person's own machine",
+    "footplate.cli.environment_variables:_BLOCK": "certificates of the person's own machine",
     "footplate.grpc_api.transcoding:_VARIABLE": "patterns of Google's own APIs",
 }
 """Patterns that may take quadratic time, by how their names begin, and why that doesn't matter."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from typing import TYPE_CHECKING, Any, Sequence
 
 from footplate_reduction.connection_setup import join
 from footplate_reduction.errors import ReductionError
-from footplate_reduction.fork_safety import close_in_children
 from footplate_reduction.frames import Op, WireType
 from footplate_reduction.handshake_frames import LARGEST_WORLD, Hello
 from footplate_reduction.native.library import load
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from footplate_reduction.limits import Limits
     from footplate_reduction.native.sender import Pending
+
 
 __all__ = ["Client", "Op", "ReductionError", "WireType", "connect"]
 
@@ -156,3 +157,42 @@ def _bytes_of(buffer: Any) -> memoryview:
     if not view.c_contiguous:
         raise ValueError("the vector is not contiguous")
     return view.cast("B") if view.nbytes else memoryview(bytearray())
+
+
+_kept: dict[int, int] = {}
+"""Descriptors of the connections that are open, and the inodes by which they are known again:
+whoever closes a connection doesn't tell, and its number may be another file's by then."""
+_lock = threading.Lock()
+_registered: list[bool] = []
+
+
+def close_in_children(descriptors: Sequence[int]) -> None:
+    """Makes processes that are forked from now on close their copies of ``descriptors``.
+
+    Any thread may call this.
+    """
+    with _lock:
+        if not _registered:
+            os.register_at_fork(after_in_child=_close_copies)
+            _registered.append(True)
+        for descriptor, inode in list(_kept.items()):
+            if not _is(descriptor, inode):
+                del _kept[descriptor]
+        _kept.update({each: os.fstat(each).st_ino for each in descriptors})
+
+
+def _close_copies() -> None:
+    """Closes the inherited descriptors in a forked child.
+
+    Doesn't take the lock: a thread that doesn't exist in the child may hold it.
+    """
+    for descriptor, inode in list(_kept.items()):
+        if _is(descriptor, inode):
+            os.close(descriptor)
+
+
+def _is(descriptor: int, inode: int) -> bool:
+    try:
+        return os.fstat(descriptor).st_ino == inode
+    except OSError:  # it is closed
+        return False

@@ -7,6 +7,8 @@ import os
 import re
 import secrets
 import socket
+import ssl
+import struct
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,13 +18,13 @@ from urllib.parse import quote, urlsplit
 from footplate.cli.defaults import LOOPBACK
 from footplate.cli.fake_credentials import write_account, write_once
 from footplate.cli.group import Failure
-from footplate.cli.trust_stores import java_key_store, machine_roots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
 
     from footplate.cli.session import Target
     from footplate.client.service import Service
+
 
 SECRETS = (
     "CLOUDSDK_AUTH_ACCESS_TOKEN",
@@ -330,3 +332,45 @@ def _python_folder(environ: Mapping[str, str]) -> Path:
 def _cache(environ: Mapping[str, str]) -> Path:
     cache = Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return cache / "footplate" / "launch"
+
+
+_BLOCK = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?", re.DOTALL)
+_MAGIC, _VERSION, _TRUSTED = 0xFEEDFEED, 2, 2
+_PASSWORD = "changeit"  # noqa: S105  Java's own; the digest that it is part of guards nothing
+_SALT = b"Mighty Aphrodite"
+
+
+def machine_roots() -> str:
+    """Returns the authorities that Python's own clients trust on this machine, in PEM."""
+    # Imported here: a server, which names the variables only to take them away, needs none of it.
+    import httpx
+
+    found = ssl.create_default_context().get_ca_certs(binary_form=True)
+    found += httpx.create_ssl_context(trust_env=False).get_ca_certs(binary_form=True)
+    return "".join(map(ssl.DER_cert_to_PEM_cert, dict.fromkeys(found)))
+
+
+def java_key_store(pem: str) -> bytes:
+    """Returns the certificates in Java's own format (JKS), which all of its versions read."""
+    certificates = [ssl.PEM_cert_to_DER_cert(block) for block in _BLOCK.findall(pem)]
+    content = struct.pack(">III", _MAGIC, _VERSION, len(certificates))
+    content += b"".join(_entries(certificates))
+    password = _PASSWORD.encode("utf-16-be")
+    # SHA-1 is what the format has.
+    return content + hashlib.sha1(password + _SALT + content, usedforsecurity=False).digest()
+
+
+def _entries(certificates: Sequence[bytes]) -> list[bytes]:
+    return [
+        struct.pack(">I", _TRUSTED)
+        + _text(f"footplate{number}")
+        + struct.pack(">Q", 0)  # when it was added
+        + _text("X.509")
+        + struct.pack(">I", len(certificate))
+        + certificate
+        for number, certificate in enumerate(certificates)
+    ]
+
+
+def _text(text: str) -> bytes:
+    return struct.pack(">H", len(text)) + text.encode()

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import json
+import secrets
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from footplate.console.effective_spec import effective_values
-from footplate.console.job_actions import job_action_routes
+from footplate.console.formatting import job_url
+from footplate.console.forms import read_form
 from footplate.console.job_files import job_file_routes
 from footplate.console.job_logs import job_log_routes
 from footplate.console.job_notes import job_note_routes
-from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
+from footplate.console.submissions import as_gcloud, as_python, as_yaml, parent_of, request_of
 from footplate.console.timeline import TERMINAL, make_timeline
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import NotFound, ServiceError
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.console.site import Site, Visit
+    from footplate.wire.json_text import JsonObject
+
 
 _SHOWN_EVENTS = 200
 _PAGE_OF_EVENTS = 1000
@@ -126,3 +130,58 @@ def _replica_names(job: Any) -> list[str]:
 def _attempts(job: Any) -> range:
     last = int(job["attempt"])
     return range(max(1, last - _MAX_ATTEMPTS + 1), last + 1)
+
+
+_MAX_ID = 128
+_MAX_FORM_BYTES = 4096
+
+
+def job_action_routes(site: Site) -> list[Route]:
+    return [
+        site.page("/jobs/{name:path}/cancel", _cancel, ("POST",)),
+        site.page("/jobs/{name:path}/stacks", _stacks, ("POST",)),
+        site.page("/jobs/{name:path}/again", _again),
+        site.page("/jobs/{name:path}/again", _submit_again, ("POST",)),
+    ]
+
+
+async def _cancel(visit: Visit) -> Response:
+    await visit.post(f"/v1/{visit.request.path_params['name']}:cancel")
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Trigger": "footplate:change"})
+
+
+async def _stacks(visit: Visit) -> Response:
+    """Shows where the processes of a running job stand; this takes seconds."""
+    report = await visit.post(f"/footplate/v1/{visit.request.path_params['name']}:stacks")
+    return visit.render("job_stacks.html", report=report)
+
+
+async def _again(visit: Visit) -> Response:
+    """Shows the request to submit again, and a button that submits it."""
+    job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
+    suffix = f"_{secrets.token_hex(3)}"
+    return _ask(visit, job, str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix)
+
+
+async def _submit_again(visit: Visit) -> Response:
+    """Creates a job from the same request, and redirects to its page."""
+    job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
+    new_id = (await read_form(visit.request, _MAX_FORM_BYTES)).get("jobId", "").strip()
+    parent, kind = parent_of(job), job["kind"]
+    try:
+        made = await visit.post(f"/v1/{parent}/{kind}", request_of(job, new_id=new_id))
+    except ServiceError as error:
+        return _ask(visit, job, new_id, error)
+    name = str(made.get("name") or f"{parent}/jobs/{made['jobId']}")
+    return RedirectResponse(job_url(name), HTTPStatus.SEE_OTHER)
+
+
+def _ask(visit: Visit, job: JsonObject, new_id: str, error: ServiceError | None = None) -> Response:
+    return visit.render(
+        "job_again.html",
+        int(HTTPStatus.OK if error is None else error.http_status),
+        job=job,
+        new_id=new_id,
+        text=as_yaml(request_of(job, new_id=new_id)),
+        problem="" if error is None else error.message,
+    )

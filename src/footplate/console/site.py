@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from footplate.console.formatting import FILTERS, ICONS, KINDS
 from footplate.console.hours import HOUR_FILTERS
-from footplate.console.navigation import ENTRIES
 from footplate.console.operations import Answer, call_operation
 from footplate.console.sessions import COOKIE
 from footplate.console.shared_answers import SharedAnswers
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from footplate.console.sessions import Sessions
     from footplate.console.static_files import StaticFiles
     from footplate.wire.json_text import JsonObject
+
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -262,3 +262,26 @@ class Site:
 def _sign_in_url(path: str, query: str) -> str:
     there = f"{path}?{query}" if query else path
     return f"/sign-in?next={quote(there)}" if there not in ("", "/") else "/sign-in"
+
+
+@dataclass(frozen=True)
+class Entry:
+    title: str
+    url: str
+    others: tuple[str, ...] = ()
+    """Pages elsewhere that belong to it, too."""
+
+    def has(self, path: str) -> bool:
+        """Returns whether a page belongs to this entry: at one of its addresses or below."""
+        return any(path == url or path.startswith(f"{url}/") for url in (self.url, *self.others))
+
+
+ENTRIES = (
+    Entry("Jobs", "/jobs", ("/searches",)),
+    Entry("Submit", "/submit"),
+    Entry("Experiments", "/experiments", ("/models",)),
+    Entry("Buckets", "/buckets"),
+    Entry("Capacity", "/capacity"),
+    Entry("System", "/system"),
+    Entry("Connect", "/connect"),
+)

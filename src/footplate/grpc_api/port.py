@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.errors import Code, ServiceError
-from footplate.grpc_api.asgi_call import (
-    authorized,
-    call_app,
-    client_of,
-    request_headers,
-    server_of,
-)
+from footplate.domain.formatting import quoted
+from footplate.domain.google_products import explain_package
+from footplate.grpc_api.asgi_call import authorized, call_app, client_of, request_headers, server_of
 from footplate.grpc_api.tailing import TAIL_LOG_ENTRIES, Tails, tail_entries
 from footplate.grpc_api.transcoding import Failure, Transcoder
-from footplate.grpc_api.unserved import why_unserved
 from footplate.wire.json_text import parse_object
 from footplate.wire.status import error_json
 
@@ -29,6 +25,7 @@ if TYPE_CHECKING:
     from footplate.grpc_api.relayed_calls import RelayedCallers
     from footplate.grpc_api.schema import Method, Schema
     from footplate.grpc_api.transcoding import HttpRequest
+
 
 STATUS_DETAILS = "grpc-status-details-bin"
 _FIRST_FAILURE = 300
@@ -124,3 +121,39 @@ async def _abort(context: Any, failure: Failure) -> bytes:
     trailers = ((STATUS_DETAILS, failure.details),)
     await context.abort(_CODES[failure.code], failure.message, trailers)
     raise AssertionError("abort raises")
+
+
+_SERVED = (
+    "jobs, training pipelines, persistent resources, models, Vizier's studies, metadata, "
+    "TensorBoards, logs, operations and locations"
+)
+_BY_SERVICE = {
+    "ConfigServiceV2": (
+        "Footplate keeps only the logs of jobs: it has no log sinks, log buckets or exclusions"
+    ),
+    "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
+    "EndpointService": "Footplate trains models and doesn't serve them: it has no endpoints",
+    "MetadataService": (
+        "Footplate's metadata has resources, links and lineage, but neither schemas nor purges"
+    ),
+    "LoggingServiceV2": "Footplate deletes a log only with its job: delete the job",
+    "MetricsServiceV2": "Footplate keeps the logs of jobs, but has no log-based metrics",
+    "PredictionService": "Footplate trains models and doesn't serve them: it has no predictions",
+    "TensorboardService": (
+        "Footplate's TensorBoards have scalars and tensors, but no blobs, sizes or usage"
+    ),
+}
+
+
+def why_unserved(name: str) -> str:
+    """Returns why a method isn't served. ``name`` is gRPC's: ``/PACKAGE.SERVICE/METHOD``."""
+    service, _, method = name.strip("/").partition("/")
+    resources = {collection.removesuffix("s"): text for collection, text in REFUSED.items()}
+    known = [text for resource, text in resources.items() if resource.lower() in method.lower()]
+    known += filter(None, [_BY_SERVICE.get(service.rpartition(".")[2])])
+    other = explain_package(service.rpartition(".")[0])
+    if other:
+        return other
+    if known:
+        return f"{known[0]} ({quoted(name)})"
+    return f"Footplate doesn't serve {quoted(name)} over gRPC; it serves {_SERVED}"

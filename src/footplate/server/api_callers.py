@@ -8,25 +8,32 @@ process is found for, is unknown.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import pwd
+import re
 import socket
 from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from footplate.backends.local import untrusted_files
 from footplate.domain.callers import Caller, CallerKind
-from footplate.server.calling_process import find_holder, read_facts
-from footplate.server.replica_records import read_records
+from footplate.domain.names import AttemptId
+from footplate.protocol.isolation_record import IsolationRecord
+from footplate.protocol.message import DecodeError
+from footplate.replica.isolation import procfs
+from footplate.replica.program_user import USER_FILE
 from footplate.server.socket_owner import Endpoint, find_owner, is_available
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from footplate.server.calling_process import ProcessFacts
-    from footplate.server.replica_records import ReplicaRecord
     from footplate.server.socket_owner import SocketOwner
+
 
 _MAX_REMEMBERED = 4096
 _OVERFLOW_UID = 65534
@@ -220,3 +227,167 @@ def _owner_of(path: str) -> int | None:
         return Path(path.removeprefix("unix://")).stat().st_uid
     except OSError:  # it counts as another user's
         return None
+
+
+_GROUP = re.compile(r"/footplate-([0-9a-f]{16,32})(?=/|$|\.)", re.MULTILINE)
+"""A control group that a supervisor made, by the beginning of its mark."""
+_MAX_DEPTH = 10_000
+
+
+@dataclass(frozen=True)
+class ProcessFacts:
+    """Facts about a process. ``lineage`` is the process and its ancestors, the nearest first.
+
+    ``marks`` are from the lineage's environments and the names of its control groups (there only
+    the beginning). ``namespace`` is that of its process numbers; '' if unknown.
+    """
+
+    lineage: tuple[int, ...]
+    marks: frozenset[str] = frozenset()
+    namespace: str = ""
+
+
+def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
+    """Returns a process that has the socket open; None if this process can't see one.
+
+    Looks first at processes of the user, and at the newest ones, since these are mostly the client.
+    """
+    link = f"socket:[{inode}]"
+    with os.scandir(proc) as entries:
+        pids = sorted((int(each.name) for each in entries if each.name.isdigit()), reverse=True)
+    owners = {pid: _owner(proc / str(pid)) for pid in pids}
+    pids.sort(key=lambda pid: owners[pid] != uid)
+    return next((pid for pid in pids if _holds(proc / str(pid) / "fd", link)), None)
+
+
+def read_facts(pid: int) -> ProcessFacts:
+    """Reads facts of a process; if it ends meanwhile, returns those read so far.
+
+    Raises OSError if this process has no free descriptor, since facts that aren't read mustn't make
+    a program look like a user.
+    """
+    lineage = tuple(_climb(pid))
+    marks = {mark for each in lineage for mark in procfs.read_marks(each)}
+    namespace = ""
+    with suppress(*procfs.UNSEEN):
+        groups = Path(f"/proc/{pid}/cgroup").read_text("utf-8", "replace")
+        marks.update(_GROUP.findall(groups))
+        namespace = str(Path(f"/proc/{pid}/ns/pid").readlink())
+    return ProcessFacts(lineage, frozenset(marks), namespace)
+
+
+def _climb(pid: int) -> Iterator[int]:
+    for _ in range(_MAX_DEPTH):
+        if pid <= 0:
+            return
+        yield pid
+        process = procfs.find(pid)
+        pid = process.parent if process is not None else 0
+
+
+def _holds(directory: Path, link: str) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return any(_read_link(entry) == link for entry in entries)
+    except procfs.UNSEEN:
+        return False
+
+
+def _read_link(entry: os.DirEntry[str]) -> str:
+    try:
+        return os.readlink(entry)  # noqa: PTH115 - of thousands, a Path each would cost more
+    except procfs.UNSEEN:
+        return ""
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # a file below many directories, and no socket
+            return ""
+        raise
+
+
+def _owner(path: Path) -> int:
+    try:
+        return path.stat().st_uid
+    except procfs.UNSEEN:
+        return -1
+
+
+_CONTAINER = "container"
+
+
+@dataclass(frozen=True)
+class ReplicaRecord:
+    """A replica that may have processes. All of them are below one of the processes ``roots``.
+
+    ``uid`` is a user id that no other program has. ``mark`` is in the environment and in the names
+    of control groups. ``engine`` is the socket of the engine that runs its container.
+    """
+
+    attempt_id: AttemptId
+    roots: frozenset[int] = frozenset()
+    uid: int | None = None
+    mark: str = ""
+    engine: str = ""
+
+
+def read_records(replicas: Path) -> tuple[ReplicaRecord, ...]:
+    """Returns the records of all replicas in the directory, including parts not yet removed."""
+    return tuple(
+        _read_record(AttemptId(attempt.name), home.path)
+        for attempt in _list_directories(replicas)
+        for home in _list_directories(attempt)
+    )
+
+
+def _list_directories(path: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(path) as entries:
+            found = [each for each in entries if not each.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    yield from (each for each in found if each.is_dir(follow_symlinks=False))
+
+
+def _read_record(attempt_id: AttemptId, home: str) -> ReplicaRecord:
+    isolation = _read_isolation(home)
+    user = _read_object(f"{home}/{USER_FILE}").get("user")
+    return ReplicaRecord(
+        attempt_id,
+        frozenset(_find_roots(home, isolation)),
+        user[0] if isinstance(user, list) and user and isinstance(user[0], int) else None,
+        isolation.mark,
+        isolation.engine if isolation.containment_mode == _CONTAINER else "",
+    )
+
+
+def _find_roots(home: str, isolation: IsolationRecord) -> Iterator[int]:
+    """Yields the supervisor, its newest child, and the first process of its container.
+
+    A process number counts only while that process still has it.
+    """
+    pid = (untrusted_files.read(f"{home}/pid") or b"").strip()
+    if pid.isdigit() and len(pid) < 10 and untrusted_files.is_locked(f"{home}/lock"):
+        yield int(pid)
+    roots = ((isolation.pid, isolation.pid_start), (isolation.init, isolation.start))
+    for number, started in roots:
+        if number > 1:
+            process = procfs.find(number)
+            if process is not None and process.start == started:
+                yield number
+
+
+def _read_isolation(home: str) -> IsolationRecord:
+    try:
+        return IsolationRecord.decode(_read_object(f"{home}/isolation.json"))
+    except DecodeError:
+        return IsolationRecord()
+
+
+def _read_object(path: str) -> dict[str, Any]:
+    content = untrusted_files.read(path)
+    if content is None:
+        return {}
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -22,12 +22,14 @@ from footplate.control.tracking import LogUploads
 from footplate.control.tracking import Resources as TrackedResources
 from footplate.control.work_queue import WorkQueue
 from footplate.domain.retention import KEEP_ALL
+from footplate.replica import kept_environments
+from footplate.replica.environment.cache import Cache
 from footplate.server.event_files import LocalEventFiles
-from footplate.server.kept_environments import KeptInCache
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from footplate.domain.names import AttemptId, JobUid
     from footplate.ports.backend import Backend
@@ -204,3 +206,19 @@ def _hang_limits(settings: Settings) -> HangLimits:
     return HangLimits(
         settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
     )
+
+
+class KeptInCache:
+    """Implements control.resource_steps.KeptEnvironments."""
+
+    def __init__(self, cache: Path) -> None:
+        self._cache = str(cache)
+
+    def release(self, uid: str) -> None:
+        kept_environments.release(self._cache, uid)
+
+    def remove(self, uid: str) -> None:
+        own = kept_environments.kept_by(self._cache, uid)
+        others = kept_environments.kept(self._cache, but=uid)
+        Cache(self._cache).remove(own - others)
+        kept_environments.release(self._cache, uid)

@@ -6,6 +6,7 @@ Neither loads what it needs (gRPC, cryptography) before the first client comes.
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from footplate.server.grpc_relay import GrpcRelay
 from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.listener import listen
 from footplate.server.node_proxy import NodeProxy
-from footplate.server.program_accounts import ProgramAccounts
 from footplate.server.proxy_connection import DirectGrpc, Tunnels
 from footplate.server.proxy_listener import ProxyListener
 from footplate.settings import AUTO, NONE, USUAL_PORTS
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from footplate.server.data_dir import DataDir
     from footplate.server.door import Door
     from footplate.settings import Settings
+
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
@@ -148,3 +149,40 @@ def _listen(settings: Settings, data_dir: DataDir, name: str) -> socket.socket |
 
 def _port_of(listener: socket.socket | None) -> int | None:
     return None if listener is None else int(listener.getsockname()[1])
+
+
+_EXPONENT = 65537
+_BITS = 2048
+
+
+class ProgramAccounts:
+    """Service accounts for programs, whose private key is created when it is needed."""
+
+    def make(self, project: str, email: str, tokens: str) -> str:
+        """Returns the content of a key file for Google's clients. ``tokens`` is the URL where
+        they request tokens.
+        """
+        account = {
+            "type": "service_account",
+            "project_id": project,
+            "private_key_id": "made-up-by-footplate",
+            "private_key": self._key,
+            "client_email": email,
+            "client_id": "0",
+            "auth_uri": tokens.replace("/token", "/auth", 1),
+            "token_uri": tokens,
+        }
+        return json.dumps(account, indent=2)
+
+    @cached_property
+    def _key(self) -> str:
+        # Imported here: it takes memory that most servers never need.
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        key = rsa.generate_private_key(_EXPONENT, _BITS)
+        return key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ).decode()

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_paths import ancestors, json_path
 from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
@@ -22,6 +21,30 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
     from pydantic_core import ErrorDetails
+
+
+_LONGEST_NAME = 100
+
+
+def json_path(location: tuple[str | int, ...]) -> str:
+    """Formats a location: ``("a", "b", 0)`` as ``a.b[0]``."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{_shorten(part)}" if path else _shorten(part)
+    return path
+
+
+def ancestors(path: str) -> Iterator[str]:
+    """Yields the paths above this one, from the top."""
+    return (path[:at] for at, character in enumerate(path) if character in ".[")
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+
 
 MAX_VIOLATIONS = 50
 """Reported at once; a request with more is told their number."""

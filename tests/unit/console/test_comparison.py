@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from footplate.console.comparison import NONE, Line, compare
+from footplate.console.job_choices import NONE, Line, compare
 
 
 def job(**changes: Any) -> dict[str, Any]:

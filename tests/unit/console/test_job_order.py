@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from footplate.console.job_order import COLUMNS, next_order, read_order, sort_jobs
+from footplate.console.job_list import COLUMNS, next_order, read_order, sort_jobs
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

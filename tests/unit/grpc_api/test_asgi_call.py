@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.grpc_api.asgi_call import call_app, client_of, request_headers, server_of
+from footplate.grpc_api.port import why_unserved
 from footplate.grpc_api.transcoding import HttpRequest
-from footplate.grpc_api.unserved import why_unserved
 
 if TYPE_CHECKING:
     from starlette.requests import Request

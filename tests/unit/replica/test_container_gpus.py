@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.containers import libpod
+from footplate.containers import engine_api as libpod
 from footplate.containers.engine_api import Engine
 from footplate.protocol.task import ContainerTask
 from footplate.replica.container.container_spec import compose

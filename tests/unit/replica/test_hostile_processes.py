@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.isolation import procfs
-from footplate.server import calling_process
+from footplate.server import api_callers as calling_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from footplate.containers import libpod
+from footplate.containers import engine_api as libpod
 from footplate.protocol.promised import IMAGE_USERS
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container import image_users

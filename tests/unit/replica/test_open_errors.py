@@ -17,7 +17,9 @@ from footplate.replica.isolation import procfs
 from footplate.replica.kept_environments import kept
 from footplate.replica.node_copies.copy_folder import CopyFolder
 from footplate.replica.workdir import Home, Locked
-from footplate.server import calling_process, replica_records, socket_owner
+from footplate.server import api_callers as calling_process
+from footplate.server import api_callers as replica_records
+from footplate.server import socket_owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import EvictionPolicy
 from footplate.replica.kept_environments import keep
-from footplate.server.kept_environments import KeptInCache
+from footplate.server.leader_services import KeptInCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

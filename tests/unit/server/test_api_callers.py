@@ -15,14 +15,17 @@ from footplate.domain.names import AttemptId
 from footplate.server.api_callers import (
     USER,
     ApiCallers,
+    ProcessFacts,
+    ReplicaRecord,
     describe_callers,
     find_by_uid,
+    find_holder,
     is_program_user,
     judge,
     judge_unseen,
+    read_facts,
+    read_records,
 )
-from footplate.server.calling_process import ProcessFacts, find_holder, read_facts
-from footplate.server.replica_records import ReplicaRecord, read_records
 from footplate.server.socket_owner import is_available
 
 JOB, OTHER = AttemptId("job-1"), AttemptId("other-1")

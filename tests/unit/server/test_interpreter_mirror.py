@@ -12,8 +12,7 @@ import pytest
 from uv import find_uv_bin
 
 from footplate.replica.environment.uv import Uv
-from footplate.server.interpreter_mirror import can_fetch
-from footplate.server.machine_interpreters import MachineInterpreters
+from footplate.server.machine_interpreters import MachineInterpreters, can_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

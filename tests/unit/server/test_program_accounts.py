@@ -6,7 +6,7 @@ import json
 
 from google.oauth2 import service_account
 
-from footplate.server.program_accounts import ProgramAccounts
+from footplate.server.tls_listeners import ProgramAccounts
 
 
 def test_googles_library_reads_it() -> None:

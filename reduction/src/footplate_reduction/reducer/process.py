@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import selectors
@@ -10,6 +11,8 @@ import signal
 import socket
 import sys
 import time
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate_reduction import tcp_options
@@ -17,10 +20,11 @@ from footplate_reduction.errors import ReducerUnreachable, ReductionError
 from footplate_reduction.native.library import load
 from footplate_reduction.reducer.groups import Groups
 from footplate_reduction.reducer.listener import Listener
-from footplate_reduction.reducer.statistics import write_statistics
 
 if TYPE_CHECKING:
+    from footplate_reduction.counters import Counters
     from footplate_reduction.settings import ReducerSettings
+
 
 ENDED = 0
 CUT_OFF = 3
@@ -158,3 +162,12 @@ def _say(line: str) -> None:
         sys.stdout.flush()
     except OSError:
         pass  # the reader is gone
+
+
+def write_statistics(path: str, counters: Counters, groups: int) -> None:
+    """Replaces the statistics file at once; readers never see half of it. Raises OSError."""
+    said = {**asdict(counters), "groups": groups}
+    draft = f"{path}.{os.getpid()}"
+    with open(draft, "w", encoding="utf-8") as file:
+        json.dump(said, file)
+    Path(draft).replace(path)
