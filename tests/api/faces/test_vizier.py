@@ -261,7 +261,7 @@ def test_metrics_that_the_study_does_not_have_are_refused(http: httpx.Client) ->
     response = http.post(f"{trial}:addTrialMeasurement", json={"measurement": unknown})
     assert "allowed: the study's metrics loss, size" in refusal(response)[2]
     response = http.post(f"{trial}:complete", json={"finalMeasurement": reading(1.0)})
-    assert "finalMeasurement.metrics: size missing" in refusal(response)[2]
+    assert "metric size is missing" in refusal(response)[2]
 
 
 def test_a_trial_that_is_clearly_worse_should_stop(http: httpx.Client) -> None:

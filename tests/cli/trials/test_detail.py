@@ -28,7 +28,7 @@ def test_one_that_went_well(invoke: Callable[..., Result], fake: FakeService, jo
         "             optimizer      sgd\n"
         "             momentum       0.9\n"
         "result:      rmse 0.212346 at step 100\n"
-        "curve:       █▄▁  rmse: 0.9 at step 10 to 0.212346 at 100, 3 measurements\n"
+        "curve:       █▄▁  rmse: 0.9 at step 10 to 0.212346 at step 100, 3 measurements\n"
         "time:        30s, 1m 00s of machine time, from 2026-11-21T08:02:00Z\n"
         "suggested:   exploit: expects rmse between 0.3 and 0.5\n"
         "prediction:  rmse: 0.4 (0.3 to 0.5), came out at 0.212346: better than expected\n"
