@@ -1,4 +1,4 @@
-"""What the environments of programs are made from, as supervisors are told."""
+"""Messages that tell supervisors from what to make the environments of programs."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from footplate.protocol.message import Message
 class StepResult(Message):
     """The result of a step.
 
-    ``notes`` are sentences for the job's events. ``fault`` says why the job can't go on; empty: it
-    can. ``retry``: the fault may disappear later. ``progress`` is a sentence on a step that isn't
-    finished.
+    ``notes`` are sentences for the job's events. ``fault`` says why the job can't go on; it is
+    empty if the job can. ``retry`` means that the fault may disappear later. ``progress`` is a
+    sentence on a step that isn't finished.
     """
 
     done: bool
@@ -21,7 +21,7 @@ class StepResult(Message):
 
 
 class PlannedBucket(Message):
-    """A bucket of which a node copies what begins with one of ``prefixes``."""
+    """A bucket of which a node copies the objects whose names begin with one of ``prefixes``."""
 
     name: str
     read_only: bool
@@ -29,7 +29,7 @@ class PlannedBucket(Message):
 
 
 class CopyPlan(Message):
-    """What a node copies; ``storage`` is the path of the storage API, with its key."""
+    """The buckets that a node copies; ``storage`` is the path of the storage API, with its key."""
 
     storage: str
     buckets: tuple[PlannedBucket, ...]

@@ -1,4 +1,4 @@
-"""What the server wants of a replica while its program runs: stacks, a shell."""
+"""Requests of the server to a replica while its program runs: for stacks, for a shell."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ class ControlRequest(Message):
 
 
 class PendingRequests(Message):
-    """The supervisor returns ``cursor`` to acknowledge the requests.
+    """The control requests that wait for a replica. The supervisor returns ``cursor`` to
+    acknowledge them.
 
-    It decodes each of them by itself: one that is wrong keeps it from no other.
+    It decodes each request by itself, so that a wrong one doesn't affect the others.
     """
 
     control_requests: tuple[object, ...]

@@ -10,7 +10,9 @@ from footplate.protocol.message import Message
 
 
 class IsolationRecord(Message, sparse=True):
-    """Which fields there are depends on the containment mode; 0 and empty: there is none."""
+    """A supervisor's record of how its program is isolated, for cleanup. The containment mode
+    decides which fields are set; 0 and empty mean that the program has no such thing.
+    """
 
     containment_mode: str = ""
     mark: str = ""

@@ -1,4 +1,4 @@
-"""What the launcher on an engine's node reports to the server, and what the server answers."""
+"""Reports of the launcher on an engine's node to the server, and the server's answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LauncherConfig(Message):
 
 
 class LauncherReport(Message):
-    """How the launcher's replica stands; what the fields say: see ``domain.launchers``."""
+    """The state of a launcher's replica; ``domain.launchers`` explains the fields."""
 
     restart: int
     state: str
@@ -45,7 +45,7 @@ class WantedStart(Message):
 
 
 class LauncherAnswer(Message, sparse=True):
-    """What is wanted of a launcher."""
+    """The server's orders to a launcher."""
 
     leave: bool = False
     stop: bool = False

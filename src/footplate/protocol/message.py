@@ -24,12 +24,13 @@ _MAX_SHOWN = 200
 
 
 class DecodeError(ValueError):
-    """JSON is not the message that was expected; the text names the field."""
+    """Error of JSON that isn't the expected message; the text names the field."""
 
 
 @dataclass_transform()
 class Message:
-    """A subclass declares its fields by annotations, with a default or without.
+    """Base class of messages. A subclass declares its fields by annotations, with a default or
+    without.
 
     An annotation is ``str``, ``int``, ``float``, ``bool``, ``object`` (any JSON), a message,
     ``tuple[X, ...]``, ``tuple[X, Y]``, ``dict[str, X]``, or ``X | None``, whose default is None. A
@@ -72,10 +73,10 @@ class Message:
 
     @classmethod
     def decode(cls, value: object, path: str = "") -> Self:
-        """Reads a JSON object. Unknown fields are ignored: a newer program may have sent it.
+        """Returns the message in a JSON object. Unknown fields are ignored: a newer program may
+        have sent it.
 
-        Fields that are missing or null have their default. ``path`` is where the object stands.
-
+        Fields that are missing or null have their default. ``path`` is the place of the object.
         Raises DecodeError.
         """
         if not isinstance(value, dict):
@@ -106,7 +107,7 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(annotation: str, value: Any, path: str, names: Mapping[str, Any]) -> Any:
-    """Returns ``value`` as ``annotation`` says; ``names`` are those of the messages."""
+    """Returns ``value`` decoded by ``annotation``; ``names`` leads from names to the messages."""
     kinds = [part for part in annotation.split(" | ") if part != "None"]
     if len(kinds) > 1:
         by_kind = {names[kind]._kind: names[kind] for kind in kinds}

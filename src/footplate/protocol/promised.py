@@ -1,4 +1,4 @@
-"""What isolation a service promises its programs, found by trying before any of them runs.
+"""The isolation that a service promises its programs, found by trying before any of them runs.
 
 A service tries it when it starts, and its tickets say what came of it; on the node of an engine the
 supervisor does, before it starts anything. From then on a program has all of what was promised, or
@@ -17,7 +17,7 @@ IMAGE_USERS = "image users"
 
 
 class Promised(Message):
-    """What the supervisor's ``probe`` prints."""
+    """The isolation that the supervisor's ``probe`` found; it prints this message."""
 
     containment_mode: str
     """Empty: there is none, for the last of ``reasons``."""
@@ -31,9 +31,11 @@ class Promised(Message):
     """Why owners of files can't be mapped there; empty where they can."""
 
     def fault(self, what: str) -> str:
-        """Returns why ``what`` can't be had here; empty: programs have it."""
+        """Returns why ``what`` can't be had here; '' if programs have it."""
         return self.faults[what]
 
     def disk_fault(self, disk: int) -> str | None:
-        """Returns why owners of files can't be mapped there; empty: they are; None: not tried."""
+        """Returns why owners of files can't be mapped on the disk; '' if they can, None if that
+        wasn't tried.
+        """
         return (self.disks or {}).get(str(disk))

@@ -1,4 +1,4 @@
-"""What supervisors report while a program runs, and what the server answers."""
+"""Reports of supervisors while a program runs, and the server's answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from footplate.protocol.message import Message
 
 
 class Acknowledgement(Message):
-    """Everything up to the record number ``acknowledged`` is kept for ever."""
+    """The server's answer to a report: all records up to number ``acknowledged`` are stored for
+    good.
+    """
 
     acknowledged: int
     stop: bool = False
@@ -14,7 +16,7 @@ class Acknowledgement(Message):
 
 
 class GpuSample(Message, sparse=True):
-    """What one GPU does; some cards don't say all of it."""
+    """The load of one GPU; None where the card doesn't report a figure."""
 
     id: str
     percent: int | None = None
@@ -22,7 +24,9 @@ class GpuSample(Message, sparse=True):
 
 
 class UsageSample(Message, sparse=True):
-    """What a program has used since its start, ``s`` seconds ago. None: nothing here counts it."""
+    """The resources that a program has used in the ``s`` seconds since its start. None means that
+    nothing on this machine counts a figure.
+    """
 
     s: float
     quiet_s: float
@@ -55,14 +59,16 @@ class Measurement(Message):
 
 
 class FoundImage(Message):
-    """What a replica found for a container image's name: the very image, by its digest."""
+    """The image that a replica found for a container image's name; ``reference`` has its digest."""
 
     image: str
     reference: str
 
 
 class PinnedImage(Message):
-    """The one that all replicas of the job run; ``first``: this one's report decided it."""
+    """The image that all replicas of the job run; ``first`` means that this replica's report
+    decided it.
+    """
 
     reference: str
     first: bool = False

@@ -6,7 +6,7 @@ from footplate.protocol.message import Message
 
 
 class FrameDump(Message):
-    """``line`` is 0 if unknown."""
+    """One frame of a stack; ``line`` is 0 if unknown."""
 
     function: str
     file: str
@@ -14,7 +14,9 @@ class FrameDump(Message):
 
 
 class ThreadDump(Message):
-    """``frames`` from the innermost one outwards; ``omitted`` outer ones are left out."""
+    """The stack of one thread. ``frames`` begin with the innermost; ``omitted`` counts the outer
+    frames that were left out.
+    """
 
     name: str
     frames: tuple[FrameDump, ...]
@@ -22,7 +24,9 @@ class ThreadDump(Message):
 
 
 class ProcessDump(Message, sparse=True):
-    """``threads``: the main one first; none where there is an ``error``."""
+    """The stacks of one process. ``threads`` begin with the main thread; with an ``error`` there
+    are none.
+    """
 
     pid: int
     command: str
@@ -33,7 +37,9 @@ class ProcessDump(Message, sparse=True):
 
 
 class ReplicaDump(Message):
-    """All of one replica; ``omitted`` processes are left out."""
+    """The stacks of all processes of one replica; ``omitted`` counts processes that were left
+    out.
+    """
 
     processes: tuple[ProcessDump, ...]
     omitted: int = 0

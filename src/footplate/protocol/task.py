@@ -23,11 +23,12 @@ class CommandTask(Message, kind="command"):
 
 
 class ContainerTask(Message, kind="container"):
-    """A container of ``image``, run by the engine at the socket ``engine``; empty: the node's.
+    """A container of ``image``, run by the engine at the socket ``engine``; if empty, by the
+    node's.
 
-    ``command`` and ``args`` are the job's own, expanded; None: the image's apply. ``pinned`` is the
-    digest or id of the image that the job's other replicas run; empty: not known yet. ``pull`` is
-    ``always`` or ``missing``.
+    ``command`` and ``args`` are the job's own, expanded; None means those of the image. ``pinned``
+    is the digest or id of the image that the job's other replicas run; empty if not known yet.
+    ``pull`` is ``always`` or ``missing``.
     """
 
     image: str
@@ -41,7 +42,7 @@ class ContainerTask(Message, kind="container"):
 class Package(Message):
     """A package of the user's; ``file`` is the name of its file.
 
-    ``sha256`` is the digest of its bytes in hexadecimal; empty: not known.
+    ``sha256`` is the digest of its bytes in hexadecimal; empty if not known.
     """
 
     file: str
@@ -62,7 +63,9 @@ class Slice(Message):
 
 
 class Runtime(Message):
-    """``variants``: slices for ``cpu`` and perhaps ``gpu``, from small to large."""
+    """A runtime of the catalogue. ``variants`` leads from ``cpu``, and perhaps ``gpu``, to slices
+    in the order of their size, the smallest first.
+    """
 
     name: str
     python: str
@@ -104,8 +107,8 @@ class Task(Message):
     """The task of one supervisor.
 
     ``environment`` is expanded and in order; ``directories`` are created before the program starts.
-    ``gpus``: the program has GPUs, and gets the runtime made for them. ``allotment`` is the most
-    that it may use, if the host can limit it; None: no limits.
+    ``gpus`` means that the program has GPUs, and gets the runtime made for them. ``allotment`` is
+    the most that it may use, if the host can limit it; None means no limits.
     """
 
     program: PythonTask | CommandTask | ContainerTask
@@ -158,17 +161,19 @@ class Task(Message):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Those of the program, a later one over an earlier."""
+        """The program's variables; a later one replaces an earlier of the same name."""
         return dict(self.environment)
 
     @property
     def module(self) -> str:
-        """The Python module that the program runs; empty: it runs none."""
+        """The Python module that the program runs; empty if it runs none."""
         return self.program.module if isinstance(self.program, PythonTask) else ""
 
 
 class ContainerWords(Message):
-    """The command line of a container, with what is only known when its gang is ready."""
+    """The command line of a container, with the values that are only known when its gang is
+    ready.
+    """
 
     command: tuple[str, ...] | None = None
     args: tuple[str, ...] | None = None

@@ -11,7 +11,9 @@ from footplate.protocol.promised import Promised
 
 
 class SupervisorTicket(Message, sparse=True):
-    """Paths are absolute; empty: there is none."""
+    """The server's ticket for a supervisor: the paths and settings to run with. Paths are absolute;
+    an empty path means that there is none.
+    """
 
     token: str = ""
     server_file: str = ""
@@ -79,14 +81,14 @@ class SupervisorTicket(Message, sparse=True):
 
     @property
     def build_promise(self) -> Promised:
-        """What isolation builds have. Raises ValueError: nobody has found that out."""
+        """Returns the isolation of builds. Raises ValueError if the ticket doesn't say it."""
         if self.promised is None:
             raise ValueError("the ticket doesn't say what isolation builds have")
         return self.promised
 
 
 class ProbeQuestion(Message):
-    """What the supervisor's ``probe`` is asked, which answers what is promised."""
+    """The question to the supervisor's ``probe``: which isolation can programs have?"""
 
     ticket: SupervisorTicket
     folder: str

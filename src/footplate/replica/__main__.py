@@ -18,7 +18,9 @@ _USAGE_CODE = 2
 
 
 def main(arguments: list[str]) -> int:
-    """Runs a command. Each imports only what it needs: the long-lived one must stay small."""
+    """Runs a command. Each command imports only what it needs: the supervisor, which lives long,
+    must stay small.
+    """
     restore_limit()
     if arguments[:1] == ["fork-server"]:
         from footplate.replica import fork_server

@@ -24,9 +24,11 @@ def make_account(
     seen: str = "",
     machine: str = MACHINE_ROOTS,
 ) -> dict[str, str]:
-    """Returns more variables; none where the program isn't led, and none that it has already.
+    """Returns variables to add for the program; none if the program's calls aren't redirected, and
+    none that ``environment`` has already.
 
-    The files lie in ``directory``, which the program sees as ``seen``. Raises OSError.
+    The files that the variables name lie in ``directory``, which the program sees as ``seen``.
+    Raises OSError.
     """
     if not (task.account and task.authority and environment.get(ALL_GRPC)):
         return {}

@@ -32,7 +32,9 @@ class BackgroundTask:
 
 
 class BackgroundTasks:
-    """``command`` starts the supervisor's archive; ``host`` is the environment it was given."""
+    """The processes that carry out the server's control requests. ``command`` starts the
+    supervisor's archive; ``host`` is the environment that the supervisor was given.
+    """
 
     def __init__(self, home: str, command: Sequence[str], host: Mapping[str, str]) -> None:
         self._home = home
@@ -91,7 +93,7 @@ class BackgroundTasks:
     def kill(self) -> None:
         """Kills all processes and their sessions; ``reap`` collects them.
 
-        What a shell left to itself is the containment's to end.
+        Processes that a shell left behind end with the containment.
         """
         for background_task in self._running:
             now = find(background_task.process.pid)

@@ -50,7 +50,9 @@ def take(
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Asks until it is done, or a fault lasts. While the server is away it is waited for."""
+    """Asks for one step after another until the work is done, or a fault lasts; ``tell`` gets the
+    outcome. While the server is away it waits.
+    """
     give_up_at = None
     while True:
         try:

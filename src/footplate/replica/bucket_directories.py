@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def find_buckets(ticket: SupervisorTicket, names: Sequence[str] | None) -> list[str]:
-    """Returns the real paths of those with these names; None: that of the directory of all."""
+    """Returns the real paths of the buckets with these names; None stands for the directory of all
+    buckets.
+    """
     top = find_real(ticket.buckets) if ticket.buckets else ""
     if names is None:
         return [top] if _is_usable(top) else []
@@ -25,7 +27,9 @@ def find_buckets(ticket: SupervisorTicket, names: Sequence[str] | None) -> list[
 
 
 def find_bound(task: Task) -> list[tuple[str, str, bool]]:
-    """Returns usable ones that lie elsewhere: real path, name, whether it can only be read."""
+    """Returns the usable buckets that lie in other directories, each as real path, name and whether
+    it is read-only.
+    """
     found = [(find_real(each.path), each.name, each.read_only) for each in task.bound_buckets]
     return [bound for bound in found if _is_usable(bound[0])]
 
@@ -35,20 +39,19 @@ def has_copies(task: Task) -> bool:
 
 
 def find_copies(task: Task) -> list[str]:
-    """Returns the real paths of those bound ones that are copies, the service's own."""
+    """Returns the real paths of the bound buckets that are the service's own copies."""
     paths = [find_real(each.path) for each in task.bound_buckets if each.copied]
     return [path for path in paths if _is_usable(path)]
 
 
 def find_single(task: Task, paths: list[str]) -> list[str] | None:
-    """``paths`` where they are single buckets; None where they are the directory of all."""
+    """Returns ``paths`` if they are single buckets; None if they are the directory of all."""
     return None if task.buckets is None else paths
 
 
 def _is_usable(path: str) -> bool:
-    """Returns whether this process can reach it as a directory. Its programs reach no other.
-
-    Raises OSError: that can't be found out now.
+    """Returns whether this process can reach ``path`` as a directory; its programs can't reach any
+    other. Raises OSError if that can't be found out now.
     """
     try:
         return is_directory(path)

@@ -26,12 +26,12 @@ _UNSAVED_CODE = 74
 
 
 class Copying(Phase):
-    """A command beside the program's isolation, of the service alone."""
+    """Runs a copying command of the service alone, beside the program's isolation."""
 
     step = ""
 
     def __init__(self, context: Context) -> None:
-        """Raises SpawnFailed, OSError."""
+        """Starts the command. Raises SpawnFailed, OSError."""
         super().__init__(context)
         self._notes = Preparation(lambda text: context.journal.event("BUCKETS", text))
         self._output = Stream(self._notes.see)
@@ -58,7 +58,7 @@ class Copying(Phase):
             self._output.hand_over()
 
     def _end(self) -> bool:
-        """Returns whether the command has ended, and all is read that it has said."""
+        """Returns whether the command has ended, and all its output is read."""
         try:
             pid, self._status = os.waitpid(self._pid, os.WNOHANG)
         except ChildProcessError:  # in the containment mode subreaper that may be faster
@@ -71,7 +71,7 @@ class Copying(Phase):
         return True
 
     def _conclude(self) -> None:
-        """Raises TaskError: why it could not."""
+        """Checks the command's outcome. Raises TaskError, which says why the copying failed."""
         result = self._notes.conclude(self._status, self.context.home / _LOG)
         if "notes" not in result:
             raise TaskError("the copying of buckets ended before all files were copied")
@@ -80,7 +80,9 @@ class Copying(Phase):
 
 
 class Fetching(Copying):
-    """The phase before the program: ``then`` gives the phase that follows."""
+    """The phase that copies buckets to the machine, before the program starts; ``then`` returns the
+    phase that follows.
+    """
 
     step = "fetch"
 
@@ -113,7 +115,9 @@ class Fetching(Copying):
 
 
 class Saving(Copying):
-    """The phase after the program, whatever its end was; nothing stops it."""
+    """The phase that copies files back to the buckets after the program has ended in any way;
+    nothing stops it.
+    """
 
     step = "save"
 
@@ -139,7 +143,9 @@ class Saving(Copying):
 
 
 def after_fetching(context: Context, then: Callable[[], Phase]) -> Phase:
-    """``then``, once the copies of buckets are there. Raises as it does."""
+    """Returns the phase that waits for the copies of buckets and then goes on with ``then``.
+    Without copies it calls ``then`` at once, and raises what that raises.
+    """
     return Fetching(context, then) if has_copies(context.task) else then()
 
 

@@ -40,7 +40,7 @@ def try_alone(descriptor: int) -> bool:
 
 
 def share(descriptor: int, wait: Callable[[], None] = lambda: None) -> None:
-    """Locks beside others; ``wait`` is called before waiting for one who builds or removes."""
+    """Takes a shared lock; calls ``wait`` before it waits for a process that builds or removes."""
     if not _try_share(descriptor):
         wait()
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -55,7 +55,7 @@ def _try_share(descriptor: int) -> bool:
 
 
 def sign(descriptor: int, owner: str) -> None:
-    """Notes who builds, for those who wait; where that can't be noted, nothing else is lost."""
+    """Writes down that ``owner`` builds, for processes that wait. Ignores a failure to write."""
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, owner.encode()[:_LONGEST_OWNER_BYTES], 0)
@@ -64,7 +64,7 @@ def sign(descriptor: int, owner: str) -> None:
 
 
 def is_signed(descriptor: int, owner: str) -> bool:
-    """Returns whether ``owner`` builds; nobody of that name does where it is empty."""
+    """Returns whether ``owner`` builds; False if ``owner`` is empty."""
     try:
         found = os.pread(descriptor, _LONGEST_OWNER_BYTES, 0)
     except OSError:  # then it is waited for
@@ -77,7 +77,7 @@ def release(descriptor: int) -> None:
 
 
 def touch(descriptor: int) -> None:
-    """Notes that the environment is used now; where that can't be noted, nothing else is lost."""
+    """Writes down that the environment is used now. Ignores a failure to write."""
     try:
         os.utime(descriptor)
     except OSError:  # as said above
@@ -85,7 +85,9 @@ def touch(descriptor: int) -> None:
 
 
 class Leases:
-    """Keeps from removal what one replica's program runs in, while this process lives."""
+    """The locks that keep the environments of one replica's program from removal while this process
+    lives.
+    """
 
     __slots__ = ("_held",)
 
@@ -119,7 +121,7 @@ class Leases:
         return True
 
     def end(self) -> None:
-        """Gives all environments back; they were in use until now."""
+        """Releases all environments, and notes that they were in use until now."""
         while self._held:
             descriptor = self._held.pop()
             touch(descriptor)

@@ -50,15 +50,16 @@ def main(path: str) -> int:
 
 
 def _kill_rest(home: Home) -> bool:
-    """Kills what is left of the program by its records; returns whether nothing is."""
+    """Kills the rest of the program, by its records; returns whether none is left."""
     record = _read(home.read_isolation, IsolationRecord())
     return not record.mark or mode_selection.sweep(record)
 
 
 def _read(read: Callable[[], T], empty: T) -> T:
-    """Returns ``empty`` where the file was spoilt: by the program, or a power cut.
+    """Returns what ``read`` returns, or ``empty`` if the file was spoilt, by the program or a power
+    cut.
 
-    To try again would not help, and the job would never end.
+    Another try wouldn't help, and the job would never end.
     """
     try:
         return read()
@@ -111,7 +112,9 @@ def _deliver(home: Home) -> int:
 
 
 class Server:
-    """Asks again while it is away, until its patience is at an end."""
+    """The server as cleanup sees it: requests are repeated while the server is away, up to a time
+    limit.
+    """
 
     def __init__(
         self, connection: Connection, monotonic: Callable[[], float], patience_s: float

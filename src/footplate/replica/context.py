@@ -30,7 +30,9 @@ PROMISED_FILE = "promised.json"
 
 
 class Context:
-    """``command`` starts this supervisor's archive; ``host`` is the environment it was given."""
+    """The objects that all phases of a supervisor use. ``command`` starts this supervisor's
+    archive; ``host`` is the environment that the supervisor was given.
+    """
 
     def __init__(
         self,
@@ -80,15 +82,16 @@ class Context:
 
     @property
     def task(self) -> Task:
-        """Raises LookupError: the server hasn't given it yet."""
+        """The replica's task. Raises LookupError if the server hasn't given it yet."""
         if self.report_client.task is None:
             raise LookupError("the task isn't there yet")
         return self.report_client.task
 
     def promise(self, *, limited: bool = False) -> Promised:
-        """Returns what the service found at its start; finds it where the service hasn't said.
+        """Returns the isolation that the service found at its start; finds it here if the service
+        hasn't.
 
-        Builds read it in HOME. Raises SpawnFailed, OSError: for a reason that may pass.
+        Builds read the result in HOME. Raises SpawnFailed, OSError for a reason that may pass.
         """
         if self.ticket.promised is None:
             from footplate.replica import probe  # where the service said it, nobody pays for it
@@ -103,13 +106,13 @@ class Context:
 
     @property
     def own_files(self) -> list[str]:
-        """The directories that the program fills, and that go with it."""
+        """The directories that the program fills, and that are removed with it."""
         inside = "" if self.containment is None else self.containment.written
         paths = (self.home.work, self.home.tmp, self.home.tools, self.home / "root", inside)
         return [path for path in paths if path]
 
     def keep_record(self) -> None:
-        """Writes the record that cleanup needs, before it is needed."""
+        """Writes the record for cleanup, before cleanup may need it."""
         if self.containment is not None:
             record = mode_selection.describe(self.containment, self.mark)
             if self.child is not None:
@@ -124,19 +127,19 @@ class Context:
             self.clean = self.containment.kill()
 
     def end_child(self) -> int | None:
-        """Kills the child with all that it started, and gives its wait status."""
+        """Kills the child with all processes that it started, and returns its wait status."""
         self.control_requests.close()
         self.kill()
         child, self.child = self.child, None
         return None if child is None else child.reap()
 
     def end(self) -> None:
-        """The program is dead: its exit report may use the disk reserve."""
+        """Notes that the program is dead: its exit report may use the disk reserve."""
         self.report_client.end()
         self.journal.end(lambda: give_step(self.ticket.reserve))
 
     def clear_up(self) -> None:
-        """Gives back what was taken for a program of which nothing is left."""
+        """Frees what was set up for the program, once no process of it is left."""
         self.leases.end()
         self.directory_locks.release()
         if self.containment is not None:

@@ -67,25 +67,25 @@ class ControlRequests:
         return self._exchange.events()
 
     def open(self, now: float) -> None:
-        """The program has started."""
+        """Begins to ask the server for control requests: the program has started."""
         self._opened = True
         self._due = now + MIN_AGE_S
 
     def close(self) -> None:
-        """The program has ended: stop polling, and end all tasks."""
+        """Stops asking the server, and ends all tasks: the program has ended."""
         self._opened = False
         self._faults.clear()
         self._exchange.abort()
         self._background_tasks.kill()
 
     def deadline(self) -> float:
-        """Returns when ``tick`` has something to do, if nothing happens before."""
+        """Returns the time at which ``tick`` has something to do, if nothing happens before."""
         if not self._opened:
             return NEVER
         return self._look_at if self._exchange.busy else self._due
 
     def reap_finished(self) -> None:
-        """Looks after the processes that have ended."""
+        """Handles the processes that have ended."""
         failures = self._background_tasks.reap()
         if self._opened:
             self._faults += failures
@@ -108,7 +108,7 @@ class ControlRequests:
             self._begin(now, "GET", CONTROL_REQUESTS_PATH + after, None)
 
     def step(self, now: float) -> None:
-        """Goes on, as something happened on ``fileno``."""
+        """Continues the exchange with the server, because something happened on ``fileno``."""
         try:
             answer = self._exchange.step()
         except ServerUnavailable:
@@ -146,7 +146,9 @@ class ControlRequests:
             self._rest(now, MAX_BACKOFF_S)
 
     def _grant(self, wanted: ControlRequest) -> None:
-        """Names from outside become words of a command line: only some can."""
+        """Starts the task for a control request. Its id and kind become words of a command line, so
+        requests with unsafe ones are ignored.
+        """
         if is_word(wanted.id) and is_word(wanted.kind):
             fault = self._background_tasks.run(wanted.kind, wanted.id)
             if fault:
@@ -174,7 +176,7 @@ class ControlRequests:
 
 
 def is_word(text: str) -> bool:
-    """Returns whether it is a short text of letters, digits and, not at first, dashes."""
+    """Returns whether it is a short text of letters, digits and dashes, with no dash at first."""
     if not 0 < len(text) <= 64 or text.startswith("-"):
         return False
     return text.isascii() and text.replace("-", "").isalnum()

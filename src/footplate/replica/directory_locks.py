@@ -42,7 +42,9 @@ class DirectoryLocks:
             os.close(self._held.pop())
 
     def _share(self, path: str) -> bool:
-        """Returns False if the directory is being removed, or was removed meanwhile."""
+        """Takes the shared lock; returns False if the directory is being removed, or was removed
+        meanwhile.
+        """
         try:
             descriptor = _open(path)
         except PermissionError:

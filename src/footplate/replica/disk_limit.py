@@ -32,7 +32,9 @@ _BLOCK_BYTES = 512
 
 
 class DiskLimit:
-    """``find_pids`` gives the program's processes, for the deleted files that they have open."""
+    """The limit of a program's bytes on disk. ``find_pids`` returns the program's processes: files
+    that they hold open count even if deleted.
+    """
 
     def __init__(
         self,
@@ -99,10 +101,10 @@ class DiskLimit:
 
 
 class Walk:
-    """A measurement; ``stream`` is to be read until it isn't open any more."""
+    """A running measurement; ``stream`` is to be read until it is closed."""
 
     def __init__(self, paths: Sequence[str], pids: Iterable[int]) -> None:
-        """Raises OSError, SpawnFailed."""
+        """Starts the measurement. Raises OSError, SpawnFailed."""
         self.used_bytes: int | None = None
         self.stream = Stream(self._read)
         pids = list(pids)
@@ -126,13 +128,13 @@ class Walk:
             self.used_bytes = int(line)
 
     def close(self) -> None:
-        """Ends it, if it still goes on."""
+        """Ends the measurement, if it still runs."""
         self.stream.close()
         if self._process is not None and is_alive(self._process):
             os.kill(self._pid, signal.SIGKILL)
 
     def reap(self) -> bool:
-        """Returns whether the process is gone for good."""
+        """Reaps the process; returns whether it has ended."""
         try:
             return os.waitpid(self._pid, os.WNOHANG)[0] != 0
         except ChildProcessError:  # the containment mode subreaper may be faster
@@ -140,7 +142,7 @@ class Walk:
 
 
 def _tell(paths: Sequence[str], pids: Sequence[int], descriptor: int) -> None:
-    """Writes the count of bytes, in a process of its own."""
+    """Writes the number of bytes to ``descriptor``, in a process of its own."""
     end = time.monotonic() + LONGEST_S
     count = count_bytes(paths, pids, lambda: time.monotonic() < end)
     os.write(descriptor, f"{count}\n".encode("ascii"))
@@ -148,7 +150,9 @@ def _tell(paths: Sequence[str], pids: Sequence[int], descriptor: int) -> None:
 
 
 def used_of_disks(paths: Sequence[str]) -> int:
-    """Returns what the disks of ``paths`` hold, of whomever: no path can hold more."""
+    """Returns the bytes used on the disks of ``paths``, whoever uses them: no path can hold
+    more.
+    """
     found: dict[int, int] = {}
     for path in paths:
         try:
@@ -162,7 +166,8 @@ def used_of_disks(paths: Sequence[str]) -> int:
 def count_bytes(
     paths: Sequence[str], pids: Iterable[int], goes_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """Returns what files in ``paths``, and those deleted that ``pids`` have open, take on disk.
+    """Returns the bytes on disk of files in ``paths``, and of deleted files that ``pids`` have
+    open.
 
     No link is followed, whatever is changed meanwhile; a file with several names counts once.
     """
@@ -186,7 +191,9 @@ def count_bytes(
 def _walk_all(
     paths: Sequence[str], disks: set[int], goes_on: Callable[[], bool]
 ) -> Iterator[os.stat_result]:
-    """Opens each directory from above by its names: so none of them is a link."""
+    """Yields the status of all files. Each directory is opened from its parent by name, so that
+    none is a link.
+    """
     waiting: list[tuple[str, ...]] = [(path,) for path in paths]
     while waiting and goes_on():
         names = waiting.pop()

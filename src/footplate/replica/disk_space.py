@@ -74,7 +74,9 @@ def give_step(reserve: str, size_bytes: int = STEP_BYTES) -> bool:
 
 
 def _is_full(disk: os.statvfs_result) -> bool:
-    """Returns whether it is full. Some file systems don't count files: they say there are none."""
+    """Returns whether the disk is full. Some file systems don't count files, and report none at
+    all.
+    """
     few_files = disk.f_files > 0 and disk.f_favail < MIN_FILES
     return few_files or _free_bytes(disk) < MIN_BYTES
 
@@ -84,7 +86,7 @@ def _free_bytes(disk: os.statvfs_result) -> int:
 
 
 def _remove(paths: list[str]) -> None:
-    """Removes them and exits: ``shutil`` costs memory, and a hostile tree might never end."""
+    """Removes the paths and exits: ``shutil`` costs memory, and a hostile tree might never end."""
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIMEOUT_S)

@@ -22,16 +22,18 @@ _NAME_LENGTH = 64
 
 
 class EnvironmentIndex:
-    """The index of a ``cache``, for servers that look for interpreters in ``pythons``."""
+    """The index of environments in a ``cache``, for servers that look for interpreters in
+    ``pythons``.
+    """
 
     def __init__(self, cache: str, pythons: Sequence[str]) -> None:
         self._root = os.path.join(cache, "answers")
         self._pythons = list(pythons)
 
     def find(self, name: str) -> Prepared | None:
-        """Returns what was kept under this name; None if that doesn't hold any more.
+        """Returns the environment that was kept under this name; None if it isn't valid any more.
 
-        Whether the parts of the cache that it uses are still there isn't looked at.
+        Whether the parts of the cache that it uses are still there isn't checked.
         """
         try:
             with open(self._path(name), encoding="utf-8") as file:
@@ -45,7 +47,7 @@ class EnvironmentIndex:
         return None
 
     def keep(self, name: str, answer: Prepared) -> None:
-        """Raises OSError."""
+        """Keeps an environment under a name. Raises OSError."""
         os.makedirs(self._root, exist_ok=True)
         state = _state(answer.python)
         kept = {"pythons": self._pythons, "interpreter": state, "answer": answer.encode()}
@@ -57,7 +59,9 @@ class EnvironmentIndex:
         self._forget_oldest()
 
     def _path(self, name: str) -> str:
-        """Raises ValueError for what can't be such a name."""
+        """Returns the path of the record for a name. Raises ValueError if it can't be such a
+        name.
+        """
         if len(name) != _NAME_LENGTH or not name.isalnum() or not name.isascii():
             raise ValueError(f"{name[:_NAME_LENGTH]!r} names no preparation")
         return os.path.join(self._root, f"{name}.json")

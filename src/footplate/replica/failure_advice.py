@@ -10,9 +10,11 @@ if TYPE_CHECKING:
 
 
 def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
-    """Returns '' if it succeeded, was stopped on purpose, or no advice is known.
+    """Returns advice about a replica's end; '' if it succeeded, was stopped on purpose, or no
+    advice is known.
 
-    The end itself is reported, whatever is wrong with the files that explain it.
+    Never raises for the files that explain the end: the end itself is reported, whatever is wrong
+    with them.
     """
     failed = kind == "SIGNALLED" or (kind == "EXITED" and code != 0)
     try:
@@ -30,7 +32,9 @@ def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
 
 
 def untold(amounts: str, cause: str) -> str:
-    """Returns what the cause doesn't say already: it may name what the machine has."""
+    """Returns the amounts that the cause doesn't mention already: it may name what the machine
+    has.
+    """
     return "; ".join(part for part in amounts.split("; ") if part not in cause)
 
 

@@ -99,7 +99,9 @@ class CauseFinder:
     )
 
     def __init__(self, package: str = "") -> None:
-        """``package``: the program's own, which lies beside those of others."""
+        """Begins to read a program's output; ``package`` is the program's own package, whose files
+        lie beside those of other packages.
+        """
         self._package = package
         self._exception = ""
         self._fault = ""
@@ -132,7 +134,7 @@ class CauseFinder:
 
     @property
     def fault(self) -> str:
-        """The words of a program that then ended itself by a signal; '' if there are none."""
+        """The message of a program that then ended itself by a signal; '' if there is none."""
         return self._fault or self.exception
 
     @property
@@ -145,9 +147,10 @@ class CauseFinder:
         return self.exception or self._fault or self._error or _without_interpreter(self._last)
 
     def locate(self, cause: str) -> str:
-        """Adds the place in the program: ``ValueError: bad (at task.py:2 in load)``.
+        """Returns the cause with its place in the program: ``ValueError: bad (at task.py:2 in
+        load)``.
 
-        That is the innermost call in the user's own code, where the traceback has one.
+        The place is the innermost call in the user's own code, if the traceback has one.
         """
         known = ((self._fault, self._fault_place), (self.exception, self._place))
         for sentence, place in known:
@@ -190,7 +193,7 @@ class CauseFinder:
                 self._open = ""  # what is indented there is indented for another reason
 
     def _take(self, text: str) -> None:
-        """An exception's line, unless it only wraps what is known already."""
+        """Takes the line of an exception, unless it only wraps a known one."""
         if self.exception and _WRAPPERS.match(text):
             return
         if self._exception.startswith(_UNIMPORTABLE) and _NUMPY_WRAPPER.match(text):
@@ -242,14 +245,14 @@ class CauseFinder:
             self._error = text[:_LIMIT]
 
     def _see_original(self, text: str) -> None:
-        """The last line of NumPy's long advice, which has the cause."""
+        """Takes the last line of NumPy's long advice, which has the cause."""
         original = _ORIGINAL.search(text)
         if original is not None and self._exception.startswith("ImportError:"):
             self._exception = f"{_UNIMPORTABLE}{original.group(1)}"[:_LIMIT]
             self._open = ""
 
     def _see_frame(self, line: str) -> None:
-        """Remembers where the last frame is; of a fault, where the first is."""
+        """Remembers the place of the last frame; of a fault, the place of the first."""
         frame = (_FRAME.match if self._prefix is None else _FRAME.search)(line)
         if frame is None and self._prefix is not None:
             frame = _BOXED_FRAME.search(line)
@@ -269,13 +272,15 @@ class CauseFinder:
 
 
 def _short(path: str) -> str:
-    """Returns the file's name, with its folder where many files have that name."""
+    """Returns the file's name, with its folder if the name is a common one."""
     folder, _, name = path.rpartition("/")
     return f"{folder.rpartition('/')[2]}/{name}" if folder and name.startswith("__") else name
 
 
 def _without_interpreter(line: str) -> str:
-    """``python -m MODULE`` begins what it says itself with the path of the interpreter."""
+    """Returns the line without the path of the interpreter, with which ``python -m MODULE`` begins
+    its own messages.
+    """
     path, colon, words = line.partition(": ")
     is_interpreter = path.startswith("/") and path.rpartition("/")[2].startswith("python")
     return words if colon and is_interpreter else line

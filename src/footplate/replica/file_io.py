@@ -12,26 +12,27 @@ _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def is_there(path: str) -> bool:
-    """Returns as ``os.path.exists``, but raises where that takes an error for a no.
+    """Returns whether the path exists, like ``os.path.exists``, which takes some errors for a no.
 
-    Raises OSError: it can't be found out now.
+    Raises OSError if that can't be found out now.
     """
     return _mode(path) is not None
 
 
 def is_directory(path: str) -> bool:
-    """Returns as ``os.path.isdir``, but raises where that takes an error for a no.
+    """Returns whether the path is a directory, like ``os.path.isdir``, which takes some errors for
+    a no.
 
-    Raises OSError: it can't be found out now.
+    Raises OSError if that can't be found out now.
     """
     mode = _mode(path)
     return mode is not None and stat.S_ISDIR(mode)
 
 
 def is_reachable(path: str) -> bool:
-    """Returns whether this process finds something there; where it can't, programs can't either.
+    """Returns whether this process finds something at the path; if it can't, programs can't either.
 
-    Raises OSError: it can't be found out now.
+    Raises OSError if that can't be found out now.
     """
     try:
         return is_there(path)
@@ -49,7 +50,9 @@ def _mode(path: str) -> int | None:
 
 
 def read_text(path: str) -> str:
-    """Raises OSError; bytes that are no text come through ``os.fsencode`` unharmed."""
+    """Returns the text of a file; bytes that are no text pass through ``os.fsencode`` unharmed.
+    Raises OSError.
+    """
     return os.fsdecode(read_start(path, sys.maxsize))
 
 
@@ -68,8 +71,10 @@ def read_start(path: str, most_bytes: int) -> bytes:
 
 
 def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666) -> None:
-    """Raises OSError: a link is in its place, say. Without other ``flags`` the file is there
-    already, as the kernel's are.
+    """Writes a text to a file, which must exist, as the kernel's files do, unless ``flags`` create
+    it.
+
+    Raises OSError, for example if a link is in its place.
     """
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
@@ -81,5 +86,5 @@ def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666
 
 
 def write_readable(path: str, text: str) -> None:
-    """Makes a file, or writes it anew, that all users may read. Raises as ``write_text`` does."""
+    """Creates or replaces a file that all users may read. Raises as ``write_text`` does."""
     write_text(path, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

@@ -51,11 +51,11 @@ def make_view(
 ) -> tuple[MountNamespace | None, str]:
     """Returns the program's own view of the file system; or None, and why none was promised.
 
-    ``environment`` is where its interpreter and packages lie, ``program`` is what it executes. Of
-    the service's own directories it sees its working directory, the buckets and its environment.
-    The cache and its environment it can read: what all supervisors run lies there.
-
-    Raises TaskError, SpawnFailed, OSError: it was promised, and can't be had.
+    ``environment`` are the directories of its interpreter and packages, ``program`` is the file
+    that it executes. Of the service's own directories it sees its working directory, the buckets
+    and its environment. The cache and its environment are read-only, because all supervisors run
+    what lies there. Raises TaskError, SpawnFailed, OSError if a view was promised, and can't be
+    had.
     """
     unavailable = context.promise().fault(VIEW)
     if unavailable:
@@ -129,7 +129,9 @@ def _map_owners(context: Context, user: User, view: MountNamespace) -> None:
 
 
 def _find_map_fault(context: Context, user: User, path: str) -> str:
-    """Returns what was found at the start of the service; tries other disks now."""
+    """Returns why owners can't be mapped on the disk of ``path``, or ''. The service's disks were
+    tried at its start; others are tried now.
+    """
     fault = context.promise().disk_fault(os.stat(path).st_dev)
     if fault is not None:
         return fault
@@ -139,15 +141,17 @@ def _find_map_fault(context: Context, user: User, path: str) -> str:
 
 
 def _find_sessions() -> list[str]:
-    """Returns the user's sessions, which are to be hidden; none where root runs the service."""
+    """Returns the directories of the user's sessions, which are to be hidden; none if root runs the
+    service.
+    """
     return [] if os.geteuid() == 0 else [_SESSION.format(os.geteuid())]
 
 
 def find_shared(context: Context, *, whole: bool = False) -> list[str]:
-    """Returns the directories outside its HOME that the program writes: its own, and the buckets.
+    """Returns the directories outside HOME that the program writes: the job's own, and the buckets.
 
-    Of bound buckets those that are the service's own. ``whole``: of the others the directory in
-    which they lie, for a program that sees all.
+    Of bound buckets only those that the service owns are returned. With ``whole``, for a program
+    that sees all, the directory with all other buckets stands for them.
     """
     bound = [path for path, _, read_only in find_bound(context.task) if not read_only]
     own = [path for path in bound if os.stat(path).st_uid == os.geteuid()]
@@ -155,15 +159,17 @@ def find_shared(context: Context, *, whole: bool = False) -> list[str]:
 
 
 def find_granted(context: Context, *, whole: bool = False) -> list[str]:
-    """Returns as ``find_shared``, but no folders elsewhere, to which no access is changed."""
+    """Returns what ``find_shared`` returns, except bound folders elsewhere, whose access isn't
+    changed.
+    """
     buckets = find_buckets(context.ticket, None if whole else context.task.buckets)
     copies = find_copies(context.task)
     return _find_outer([*buckets, *copies, *context.directories])
 
 
 def _find_outer(paths: Sequence[str]) -> list[str]:
-    """Returns real paths that lie in no other. They aren't looked up again: what is a link by now
-    is refused where it is mounted.
+    """Returns the real paths that lie in no other of the paths. They aren't resolved again: a path
+    that has become a link is refused at its mount.
     """
     found: list[str] = []
     for path in sorted(set(paths)):
@@ -173,7 +179,9 @@ def _find_outer(paths: Sequence[str]) -> list[str]:
 
 
 def _make_root(context: Context) -> str:
-    """Returns the real path. A root that a view of a build had keeps what was written into it."""
+    """Creates the root directory for the view and returns its real path. Files that builds wrote
+    into it stay.
+    """
     root = context.home / "root"
     os.makedirs(root, exist_ok=True)
     os.chmod(root, _ROOT_MODE)
@@ -181,7 +189,7 @@ def _make_root(context: Context) -> str:
 
 
 def _real_directory(path: str) -> str:
-    """Returns '' if there is none."""
+    """Returns the real path of a directory; '' if there is none."""
     real = find_real(path) if path else ""
     return real if os.path.isdir(real) else ""
 

@@ -30,7 +30,9 @@ _ARG_END = 46
 
 
 class ProcessTitle:
-    """``start`` and ``size`` are where the kernel reads it; ``prefix`` are the words that stay."""
+    """The title of a process: the memory from ``start``, ``size`` bytes long, in which the kernel
+    looks up its command line. ``prefix`` are the words that stay.
+    """
 
     def __init__(self, start: int, size: int, prefix: bytes) -> None:
         self._start = start
@@ -39,7 +41,8 @@ class ProcessTitle:
 
     @classmethod
     def find(cls, command: str) -> ProcessTitle:
-        """Finds the command line, of which all words from ``command`` on can be changed.
+        """Finds the memory of this process's command line, whose words from ``command`` on can be
+        changed.
 
         Raises:
             OSError: this system doesn't tell where they are.
@@ -55,14 +58,12 @@ class ProcessTitle:
         return cls(start, size, words[: words.index(b"\0" + os.fsencode(command) + b"\0") + 1])
 
     def check(self, words: Sequence[str]) -> None:
-        """Raises:
-        ValueError: there is no room for them.
-        """
+        """Checks that there is room for the words. Raises ValueError if there isn't."""
         if len(self._spell(words)) > self._size:
             raise ValueError(f"the fork server's command line has no space for {words[-1]}")
 
     def change(self, words: Sequence[str]) -> None:
-        """Writes the title, and fills what is left of the room with empty words."""
+        """Writes the title, and fills the rest of the room with empty words."""
         import ctypes
 
         ctypes.memmove(self._start, self._spell(words).ljust(self._size, b"\0"), self._size)
@@ -135,7 +136,7 @@ def _fork(
     channel: socket.socket,
     run: Callable[[str], int],
 ) -> int:
-    """Raises OSError, ValueError: there can't be a supervisor."""
+    """Forks a supervisor and returns its pid. Raises OSError, ValueError if there can't be one."""
     if len(descriptors) != _DESCRIPTORS:
         raise ValueError(f"{len(descriptors)} descriptors came with {home}")
     words = ("run", home)
@@ -148,7 +149,7 @@ def _fork(
 
 
 def _become(life: Callable[[], int]) -> None:
-    """Runs it and never returns: nothing may unwind into the fork server's code."""
+    """Runs ``life`` and never returns: nothing may unwind into the fork server's code."""
     code = _FAILED
     try:
         code = life()
@@ -168,7 +169,7 @@ def _live(
 
 
 def _leave(lock: int, log: int) -> None:
-    """Gives this process what one has that was started by itself."""
+    """Gives this process the session and descriptors of one that was started by itself."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)

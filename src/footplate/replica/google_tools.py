@@ -34,9 +34,9 @@ use_gcloud_storage = True
 
 
 def make_settings(variables: Mapping[str, str], directory: str, tmp: str) -> dict[str, str]:
-    """Returns more variables; none where ``variables`` don't lead ``gcloud`` anywhere.
+    """Returns variables to add for Google's tools; none if ``variables`` don't redirect ``gcloud``.
 
-    The file lies in ``directory``; what the tools write goes below ``tmp``. Raises OSError.
+    The settings file lies in ``directory``; the tools write below ``tmp``. Raises OSError.
     """
     if not variables.get(_LEADING):
         return {}

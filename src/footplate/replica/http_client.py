@@ -45,7 +45,9 @@ def read_address(server_file: str) -> tuple[str, int]:
 
 
 def is_server_there(server_file: str) -> bool:
-    """Returns whether the registered server lives; else another process may use its port."""
+    """Returns whether the registered server lives; if it doesn't, another process may use its
+    port.
+    """
     try:
         pid = json.loads(read_text(server_file)).get("pid")
         os.kill(int(pid or os.getpid()), 0)
@@ -70,7 +72,7 @@ def format_host(host: str, port: int) -> str:
 
 
 def connect(server_file: str, timeout_s: float = _TIMEOUT_S) -> tuple[socket.socket, str]:
-    """Returns a connection to the server that runs now, and what stands in ``Host``.
+    """Returns a connection to the server that runs now, and the value for the header ``Host``.
 
     Raises:
         ServerUnavailable: no server is known.
@@ -87,7 +89,7 @@ def explain(what: str, error: OSError) -> ServerUnavailable:
 
 
 def parse_object(text: bytes, what: str) -> dict[str, Any]:
-    """Returns the JSON object in ``text``, the answer of ``what``. Raises ServerUnavailable."""
+    """Returns the JSON object in ``text``, the answer to ``what``. Raises ServerUnavailable."""
     try:
         value = json.loads(text)
     except ValueError as error:

@@ -36,16 +36,16 @@ class Journal:
         self._make_room: Callable[[], bool] | None = None
 
     def end(self, make_room: Callable[[], bool]) -> None:
-        """The program is dead: on a full disk what is still to be told may ask for room.
+        """Notes that the program is dead. On a full disk the remaining records may ask for room.
 
-        ``make_room`` says whether it found some; it is asked once a second at most.
+        ``make_room`` returns whether it found some; it is asked once a second at most.
         """
         self._make_room = make_room
         self._retry_at = 0.0
 
     @property
     def held(self) -> bool:
-        """Says whether there are records that the disk doesn't take."""
+        """Says whether there are records that could not be written to the disk."""
         return bool(self._held)
 
     def accepts(self) -> bool:
@@ -69,7 +69,7 @@ class Journal:
         return not self._closed
 
     def deadline(self) -> float:
-        """Returns when to ``retry``."""
+        """Returns the time for the next ``retry``."""
         return self._retry_at if self._held else float("inf")
 
     def state(self, phase: str, **fields: object) -> None:
@@ -82,7 +82,7 @@ class Journal:
         self._add([self._body({"k": "usage", **sample.encode()})])
 
     def metrics(self, measurements: list[Measurement]) -> None:
-        """Records measurements, each of which says itself when it was made."""
+        """Adds measurements, each with its own time."""
         if measurements:
             self._add([self._body({"k": "metric", **each.encode()}) for each in measurements])
 
@@ -90,7 +90,9 @@ class Journal:
         self._add([self._body({"k": "tags", "tags": tags})])
 
     def lines(self, stream: str, lines: list[str]) -> None:
-        """Adds lines as the others do, at a tenth of the cost: there may be millions."""
+        """Adds lines as the other methods add records, at a tenth of the cost: there may be
+        millions.
+        """
         if lines:
             head = '"t":%.6f,"k":"line","stream":"%s","m":' % (self._wall(), stream)
             bodies = [(head + quote(line) + "}").encode("ascii") for line in lines]
@@ -106,7 +108,7 @@ class Journal:
         self._add([self._body({"k": "exit", **fields, **({"advice": advice} if advice else {})})])
 
     def retry(self, now: float) -> None:
-        """Tries the disk again, if it is time to."""
+        """Tries again to write to the disk, if it is time to."""
         if self._held and now >= self._retry_at:
             self._retry_at = now + RETRY_S
             held, self._held = self._held, []
@@ -132,7 +134,7 @@ class Journal:
             self._held = bodies
 
     def _append(self, bodies: list[bytes]) -> None:
-        """Raises OSError: the disk takes nothing."""
+        """Appends records to the spool. Raises OSError if the disk takes none."""
         try:
             self._spool.append(bodies)
         except OSError:

@@ -17,7 +17,9 @@ _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def keep(cache: str, owner: str, uses: Sequence[str]) -> None:
-    """``uses`` are named like ``layers/KEY``. Where no mark can be left nothing else is lost."""
+    """Marks environments as in use by ``owner``; ``uses`` are names like ``layers/KEY``. Does
+    nothing if no mark can be written.
+    """
     if not _OWNER.fullmatch(owner):
         return
     folder = os.path.join(cache, _ROOT, owner)
@@ -31,7 +33,7 @@ def keep(cache: str, owner: str, uses: Sequence[str]) -> None:
 
 
 def kept(cache: str, but: str = "") -> set[str]:
-    """Returns what any owner keeps, but this one."""
+    """Returns the environments that owners keep, except the owner ``but``."""
     root = os.path.join(cache, _ROOT)
     return {use for owner in _names(root) if owner != but for use in kept_by(cache, owner)}
 
@@ -42,7 +44,7 @@ def kept_by(cache: str, owner: str) -> set[str]:
 
 
 def release(cache: str, owner: str) -> None:
-    """The owner keeps nothing any more. Raises OSError."""
+    """Removes all marks of the owner. Raises OSError."""
     folder = os.path.join(cache, _ROOT, owner)
     for mark in _names(folder):
         os.unlink(os.path.join(folder, mark))

@@ -25,7 +25,9 @@ _LONGEST_NAME = 200
 
 
 class LostFiles:
-    """``names`` has the first few of ``count``; ``cut``: there may be more than were counted."""
+    """The files that a program has lost. ``names`` holds the first few of ``count``; with ``cut``
+    there may be more than were counted.
+    """
 
     __slots__ = ("count", "cut", "names", "size_bytes")
 
@@ -65,7 +67,9 @@ WAYS_OUT = (
 
 
 def find_lost(workdir: str) -> LostFiles:
-    """Looks through a bounded part of the folder. Links aren't followed, wherever in its path."""
+    """Returns the files found in a limited part of the folder. No link is followed, wherever it is
+    in a path.
+    """
     found, left = LostFiles(), _MOST_ENTRIES
     folders = [FOLDER]
     for folder in folders:  # which grows meanwhile
@@ -100,9 +104,9 @@ def _add(found: LostFiles, path: str, size_bytes: int) -> None:
 
 
 def _keep(context: Context) -> str:
-    """Moves the folder beside the job; returns what became of it.
+    """Moves the folder beside the job; returns a phrase on the result.
 
-    The backend deletes it by the time at which the folder around it was changed: now.
+    The backend deletes the folder by the time at which the folder around it was changed: now.
     """
     top, task = context.ticket.kept, context.task
     if not top:

@@ -51,7 +51,7 @@ class NonblockingRequest:
         return select.POLLIN | (select.POLLOUT if self._outgoing else 0)
 
     def begin(self, method: str, path: str, body: bytes | None) -> None:
-        """Raises ServerUnavailable."""
+        """Begins a request. Raises ServerUnavailable."""
         self._reset(method, path, body)
         self._reused = self._socket is not None
         try:
@@ -88,7 +88,7 @@ class NonblockingRequest:
         return is_server_there(self._server_file)
 
     def moved(self) -> bool:
-        """Returns whether our server is said to be elsewhere than where the request has gone."""
+        """Returns whether our server is now registered at another address than the request's."""
         try:
             return self.busy and format_host(*read_address(self._server_file)) != self._host
         except ServerUnavailable:
@@ -108,7 +108,9 @@ class NonblockingRequest:
         self._reused = False
 
     def _connect(self) -> None:
-        """Raises ServerUnavailable, and leaves it to the caller to ``abort``."""
+        """Connects to the server. Raises ServerUnavailable, and leaves it to the caller to
+        ``abort``.
+        """
         if self._socket is not None:
             return
         host, port = read_address(self._server_file)
@@ -140,7 +142,9 @@ class NonblockingRequest:
         return self._receive(connected)
 
     def _send(self, connected: socket.socket) -> None:
-        """A server may answer, and close, before it has read all: then there is nothing to send."""
+        """Sends the rest of the request. A server may answer, and close, before it has read all:
+        then the rest isn't sent.
+        """
         try:
             while self._outgoing:
                 self._outgoing = self._outgoing[connected.send(self._outgoing) :]

@@ -21,9 +21,9 @@ _TELLING = 10
 
 
 class Finding:
-    """``fatal``: the kernel ended the program itself. ``about``: what it ended, in words.
-
-    ``otherwise``: that it certainly did not, where the program was killed.
+    """A finding about kills for want of memory. ``fatal`` says that the kernel killed the program
+    itself; ``about`` names in words what it killed. ``otherwise`` is set if the program was killed
+    and certainly not for want of memory: it says so.
     """
 
     __slots__ = ("about", "fatal", "otherwise")
@@ -35,10 +35,11 @@ class Finding:
 
 
 class OomWatch:
-    """Counts, from its making on, the processes that the kernel ended for want of memory.
+    """Counts the processes that the kernel has killed for want of memory since this object was
+    made.
 
-    Those of the program itself where the isolation counts them; else those of the whole machine,
-    which may have been others': the message says so, and nothing is concluded from it.
+    If the isolation counts kills, they are the program's own. Otherwise they are the whole
+    machine's, perhaps of other programs: the message says so, and nothing is concluded from them.
     """
 
     def __init__(self, context: Context, vmstat: str = VMSTAT) -> None:
@@ -49,7 +50,7 @@ class OomWatch:
         self._all_before = count_all(self._vmstat) if self._own_before is None else None
 
     def judge(self, status: int) -> Finding:
-        """Judges, now that the program has ended with ``status``."""
+        """Returns the finding on a program that has ended with ``status``."""
         if status == 0:  # whatever it has lost, it did without
             return Finding("")
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
@@ -86,7 +87,9 @@ class OomWatch:
 
 
 def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
-    """Says what the program held at most, as far as seen, and what there is; or ''."""
+    """Returns a phrase on the most memory that the program was seen to hold, and on how much there
+    is; or ''.
+    """
     limits = context.limits
     there = read_total(meminfo) if limits is None else limits.memory_bytes
     words = []
@@ -100,7 +103,7 @@ def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
 
 
 def read_total(meminfo: str) -> int:
-    """Returns the bytes that the machine has; 0 where it doesn't say."""
+    """Returns the bytes of memory of the machine; 0 if unknown."""
     try:
         with open(meminfo, encoding="ascii") as file:
             return int(file.readline().split()[1]) << 10
@@ -113,12 +116,12 @@ def _gib(count: int) -> str:
 
 
 def join(cause: str, about: str) -> str:
-    """Returns a cause, and beside it what is known of the kernel's part in it, if anything."""
+    """Returns the cause, with the known facts on the kernel's part in it, if any."""
     return f"{cause} ({about})" if cause and about else cause or about
 
 
 def count_all(vmstat: str) -> int:
-    """Returns the whole machine's since its start; 0 where it doesn't say."""
+    """Returns the number of kills on the whole machine since its start; 0 if unknown."""
     try:
         count = f"\n{read_text(vmstat)}".partition("\noom_kill ")[2].partition("\n")[0]
         return int(count or 0)

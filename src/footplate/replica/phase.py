@@ -29,20 +29,22 @@ class Phase(ABC):
         self.context = context
 
     def deadline(self) -> float:
-        """Returns when there is something to do, if nothing happens before."""
+        """Returns the time at which there is something to do, if nothing happens before."""
         return NEVER
 
     @abstractmethod
     def advance(self) -> Phase | None:
-        """Does what is due; returns the next phase, often this one; None: the end."""
+        """Does what is due; returns the next phase, often this one, or None at the end."""
 
     @abstractmethod
     def stop(self) -> Phase:
-        """Ends the phase, as asked for from outside, perhaps not for the first time."""
+        """Ends the phase on a request from outside, which may come several times."""
 
 
 class Delivering(Phase):
-    """The program is over: wait until the server has everything, and all is clean."""
+    """The phase after the program's end: waits until the server has everything, and all is
+    clean.
+    """
 
     RETRY_S = 1.0
 
@@ -78,6 +80,6 @@ class Delivering(Phase):
 
 
 def fail(context: Context, cause: str) -> Delivering:
-    """Returns the end of a replica whose program couldn't be started."""
+    """Returns the last phase of a replica whose program couldn't be started."""
     context.end_child()
     return Delivering(context, "UNPREPARED", 0, cause)

@@ -38,7 +38,9 @@ _BASE = os.path.join(HOME_DIRECTORY, ".local")
 
 
 def make_pip_settings(host: Mapping[str, str], tmp: str) -> dict[str, str]:
-    """Variables of a program whose temporary directory is ``tmp``. ``host``: of the service."""
+    """Returns pip's variables for a program whose temporary directory is ``tmp``. ``host`` is the
+    service's environment.
+    """
     found = dict(_OWN)
     for name, sources in _INDEXES.items():
         words = next((host[source] for source in sources if host.get(source)), "").strip()
@@ -49,5 +51,5 @@ def make_pip_settings(host: Mapping[str, str], tmp: str) -> dict[str, str]:
 
 
 def find_scripts(tmp: str) -> str:
-    """Returns where pip puts commands."""
+    """Returns the directory into which pip puts commands."""
     return os.path.join(tmp, _BASE, "bin")

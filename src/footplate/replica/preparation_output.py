@@ -34,10 +34,9 @@ class Preparation:
                 self._notify(self._last_told)
 
     def conclude(self, status: int, stderr_file: str) -> Mapping[str, Any]:
-        """Returns what the command answered, now that it has ended with ``status``.
+        """Returns the command's answer, now that it has ended with ``status``.
 
-        Raises:
-            TaskError: with its reason why it could not, or else its last words.
+        Raises TaskError with the command's reason for a failure, or else its last words.
         """
         if "error" in self._result:
             raise TaskError(str(self._result["error"]))

@@ -46,7 +46,7 @@ _PACKAGES = "packages"
 
 
 class Fetching(Phase):
-    """Waits for the task."""
+    """The phase in which the supervisor waits for the task."""
 
     def advance(self) -> Phase:
         if self.context.report_client.fault:
@@ -66,7 +66,9 @@ class Fetching(Phase):
 
 
 class Preparing(Phase):
-    """The environment command runs, in the program's own isolation: it runs the user's setup.py."""
+    """The phase in which the environment command runs, isolated like the program, because it runs
+    the user's setup.py.
+    """
 
     command = "environment"
     """The command of the supervisor's archive."""
@@ -118,7 +120,7 @@ class Preparing(Phase):
         self._output.close()
 
     def _check_disk(self) -> Phase:
-        """Measures what builds make as what programs write."""
+        """Measures the files of builds against the program's limit of disk space."""
         self._disk.advance()
         self.streams = (self._output, *self._disk.streams)
         if not self._disk.exceeded or self.context.wanted is None:
@@ -129,7 +131,9 @@ class Preparing(Phase):
         return Delivering(self.context, "OUT_OF_DISK", 0, cause)
 
     def _follow(self, result: Mapping[str, Any]) -> Phase:
-        """Raises TaskError, SpawnFailed, ValueError, OSError."""
+        """Returns the next phase, from the command's result. Raises TaskError, SpawnFailed,
+        ValueError, OSError.
+        """
         try:
             prepared = Prepared.decode(result)
         except DecodeError as error:
@@ -158,7 +162,9 @@ class Preparing(Phase):
 
 
 def _lead_builds(context: Context) -> dict[str, str]:
-    """Returns what leads Cloud Storage's tools in a ``setup.py`` to the buckets. Raises OSError."""
+    """Returns variables that direct Cloud Storage's tools in a ``setup.py`` to the buckets. Raises
+    OSError.
+    """
     variables = dict(context.task.build_environment)
     if not variables:
         return {}
@@ -187,7 +193,9 @@ def begin(context: Context) -> Phase:
 
 
 def _prepare(context: Context) -> Phase:
-    """Raises TaskError, SpawnFailed, OSError."""
+    """Starts to prepare the environment, or the program if its environment is ready. Raises
+    TaskError, SpawnFailed, OSError.
+    """
     if context.task.runtime is not None:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)
@@ -197,7 +205,9 @@ def _prepare(context: Context) -> Phase:
 
 
 def _begin_container(context: Context) -> Phase:
-    """Begins in an engine, or in the Pod whose image it is. Raises as ``begin`` does."""
+    """Starts the phases of a container, in an engine or in the Pod with the image. Raises as
+    ``begin`` does.
+    """
     # Only containers pay for it.
     from footplate.replica.container import container_phases, pod_image
 
@@ -207,9 +217,11 @@ def _begin_container(context: Context) -> Phase:
 
 
 def recall(context: Context) -> Prepared | None:
-    """Returns an environment that was made for the same before, and is still there.
+    """Returns an environment that was made before for the same packages, and is still there; None
+    without one.
 
-    Where programs can change it, whether one has is looked at: by who prepares environments.
+    If programs could change environments, it returns None too: the environment command then checks
+    for changes.
     """
     if context.promise().fault(VIEW) and os.geteuid() != 0:
         return None
@@ -228,7 +240,7 @@ def recall(context: Context) -> Prepared | None:
 
 
 def isolate(context: Context) -> None:
-    """Gives the program all that was promised.
+    """Gives the program all the isolation that was promised.
 
     Raises Unavailable, TaskError, SpawnFailed, OSError.
     """
@@ -262,7 +274,7 @@ def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict
 
 
 def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> None:
-    """Reports which of them hold."""
+    """Reports which of the limits hold."""
     context.wanted = limits
     context.limits = None if faults["memory"] else limits
     context.process_limits = None if faults["processes"] else limits
@@ -270,7 +282,7 @@ def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> Non
 
 
 def read_limits(context: Context) -> Limits | None:
-    """Returns what the task's machine has; None: there are no limits."""
+    """Returns the limits of the task's machine; None if there are none."""
     return None if context.task.allotment is None else Limits.of(context.task.allotment)
 
 
@@ -284,7 +296,7 @@ def follow(context: Context, prepared: Prepared) -> Phase:
 
 
 def proceed(context: Context, program: Startable) -> Phase:
-    """Starts the program, or waits for the others of its gang.
+    """Starts the program, or waits for the other replicas of its gang.
 
     Raises TaskError, SpawnFailed, OSError.
     """

@@ -6,10 +6,10 @@ from footplate.protocol.message import Message
 
 
 class Prepared(Message):
-    """An interpreter, and directories with commands that come first in PATH.
+    """A ready environment: an interpreter, and directories with commands that come first in PATH.
 
-    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``; ``notes`` is
-    what users are to know of it.
+    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``; ``notes`` are
+    sentences for users about it.
     """
 
     python: str

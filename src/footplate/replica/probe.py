@@ -42,9 +42,10 @@ OVERLAY_RELEASE = (5, 19)
 
 
 def main(facts: str) -> int:
-    """Try, clear up, and print what is promised as a JSON object, which ``facts`` is, too.
+    """Tries the isolation, clears up, and prints what is promised as a JSON object; ``facts`` is a
+    JSON object, too.
 
-    Nothing is printed where a reason why not may pass.
+    Nothing is printed if a fault may be temporary.
     """
     question = ProbeQuestion.decode(json.loads(facts))
     for attempt in range(_ATTEMPTS):
@@ -60,7 +61,9 @@ def main(facts: str) -> int:
 
 
 def find_promised(ticket: SupervisorTicket, folder: str, *, limited: bool) -> Promised:
-    """Raises SpawnFailed, OSError: for a reason that may pass."""
+    """Returns the isolation that works on this machine. Raises SpawnFailed, OSError for a reason
+    that may pass.
+    """
     mark = os.urandom(16).hex()
     try:
         containment, reasons = mode_selection.choose(ticket.isolation, mark, limited=limited)
@@ -83,7 +86,7 @@ def find_promised(ticket: SupervisorTicket, folder: str, *, limited: bool) -> Pr
 
 
 def _remove(folder: str) -> None:
-    """Removes it (``shutil`` would cost each supervisor memory)."""
+    """Removes the folder without ``shutil``, which would cost each supervisor memory."""
     for place, directories, files in os.walk(folder, topdown=False):
         for name in files:
             os.unlink(os.path.join(place, name))
@@ -93,7 +96,9 @@ def _remove(folder: str) -> None:
 
 
 def _try_programs(ticket: SupervisorTicket, folder: str, faults: dict[str, str]) -> dict[str, str]:
-    """Adds why programs can't have views and users; returns the same of disks. Raises as above."""
+    """Adds to ``faults`` why programs can't have views and users; returns the faults of disks.
+    Raises as above.
+    """
     for name in ("root", "tmp", "work"):
         os.mkdir(os.path.join(folder, name))
     faults[VIEW] = _find_view_fault(ticket, folder)
@@ -136,12 +141,14 @@ def _find_view_fault(ticket: SupervisorTicket, folder: str) -> str:
 
 
 def _find_owner_fault(folder: str, user: User) -> str:
-    """Returns why files of the service's disk can't be the user's. Raises OSError."""
+    """Returns why files on the service's disk can't be given to the user. Raises OSError."""
     return own([os.path.join(folder, "work")], user)
 
 
 def _try_disks(ticket: SupervisorTicket, folder: str, user: User) -> dict[str, str]:
-    """Tries the disks of the service's own directories."""
+    """Returns why owners can't be mapped on each disk of the service's own directories; '' where
+    they can.
+    """
     tops = [folder, ticket.buckets, *ticket.private]
     found: dict[str, str] = {}
     for top in filter(os.path.isdir, tops):
@@ -164,7 +171,7 @@ def find_map_fault(path: str, user: User) -> str:
 
 
 def _find_list_fault(folder: str, user: User, unmapped: str) -> str:
-    """Returns why access lists can't stand in where owners aren't mapped."""
+    """Returns why access lists can't be used where owners aren't mapped."""
     try:
         grant(os.path.join(folder, "work"), user.gid)
     except OSError as error:

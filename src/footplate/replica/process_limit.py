@@ -13,10 +13,11 @@ _SIGNS = ("Resource temporarily unavailable", "can't start new thread", "Cannot 
 
 
 def describe(limits: Limits | None, refused: int | None, cause: str) -> str:
-    """Returns '' if its end has nothing to do with it.
+    """Returns a sentence on the limit of processes, if the program's end has to do with it; else
+    ''.
 
-    ``limits``: None where processes aren't limited. ``refused``: how many the kernel has refused;
-    None: it doesn't count them, and only ``cause``, the program's own words, tells.
+    ``limits`` is None if processes aren't limited. ``refused`` is how many the kernel has refused;
+    None means that it doesn't count them, so that only ``cause``, the program's own words, tells.
     """
     if limits is None or refused == 0:
         return ""

@@ -43,10 +43,10 @@ _ENVIRONMENT = 5
 
 
 class Finder:
-    """Goes first on ``sys.meta_path``, and waits for modules.
+    """A finder to go first on ``sys.meta_path``, which waits for the import of modules.
 
-    ``before`` is called when one of these names is imported, ``after`` with a module when it has
-    been.
+    ``before`` is called when a module of one of these names is to be imported, ``after`` with a
+    module when it has been imported.
     """
 
     def __init__(self, before: "dict[str, Any]", after: "dict[str, Any]") -> None:
@@ -81,7 +81,7 @@ def _run_after(loader: "Any", act: "Any") -> None:
 
 
 def lead(environ: "Any") -> None:
-    """Leads the program to the proxy; without ctypes it can't."""
+    """Directs the program's calls to the proxy; does nothing without ctypes."""
     try:
         import ctypes  # no other program pays for it
 
@@ -95,7 +95,9 @@ def lead(environ: "Any") -> None:
 
 
 def compose_variables(environ: "Any") -> "dict[str, str]":
-    """Returns what libcurl and TensorFlow read. gRPC, which reads ``https_proxy``, is as before."""
+    """Returns the variables for libcurl and TensorFlow. gRPC, which reads ``https_proxy``, is left
+    as before.
+    """
     before = [environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")]
     return {
         "https_proxy": environ[PROXY],
@@ -108,7 +110,9 @@ def compose_variables(environ: "Any") -> "dict[str, str]":
 
 
 def _guard_children() -> None:
-    """Gives children without an environment that of ``os.environ``, and not that of C."""
+    """Makes children that are started without an environment get that of ``os.environ``, not that
+    of C.
+    """
     import _posixsubprocess
     import subprocess
 
@@ -142,7 +146,9 @@ def _guard_children() -> None:
 
 
 def lead_channels(module: "Any", proxy: str) -> None:
-    """``module`` is ``grpc``; older versions have no ``aio``."""
+    """Makes the channels of ``module``, which is ``grpc``, go through the proxy, also those of
+    ``aio``, which older versions lack.
+    """
     for each in (module, getattr(module, "aio", None)):
         if each is not None:
             each.secure_channel = make_led_channels(each.secure_channel, proxy)
@@ -168,12 +174,13 @@ def _has_proxy(environ: "Any") -> bool:
 
 
 def has_stand_in(environ: "Any") -> bool:
-    """Returns whether the metadata server is this service's, and the credentials made up."""
+    """Returns whether the metadata server is this service's, with made-up credentials."""
     return _STAND_IN in environ.get(METADATA, "")
 
 
 class Guard:
-    """Keeps made-up credentials from Google's hosts; leads to this service what may call it.
+    """Guard of made-up credentials: keeps them from Google's hosts, and directs calls that use them
+    to this service.
 
     ``products`` is the module google_products.
     """
@@ -198,7 +205,9 @@ class Guard:
         module.Credentials.before_request = before_request
 
     def lead_requests(self, module: "Any") -> None:
-        """Leads clients over HTTP, as gRPC is led: ``module`` is google.auth.transport.requests."""
+        """Directs clients over HTTP to the proxy, like gRPC: ``module`` is
+        google.auth.transport.requests.
+        """
         inner = module.AuthorizedSession.request
 
         def request(session: "Any", method: str, url: str, *more: "Any", **named: "Any") -> "Any":
@@ -210,12 +219,14 @@ class Guard:
         module.AuthorizedSession.request = request
 
     def _is_led(self, url: str) -> bool:
-        """Returns whether a client whose proxy can be set finds this service at the address."""
+        """Returns whether a client whose proxy can be set reaches this service at the address."""
         known = os.environ.get(ALL_GRPC) and os.environ.get(TRUSTED)
         return bool(known) and self._products.is_served(_split(url)[0])
 
     def guard_channels(self, module: "Any") -> None:
-        """Guards clients over gRPC, unless they are led: ``module`` is api_core's grpc_helpers."""
+        """Guards clients over gRPC, unless they use the proxy: ``module`` is api_core's
+        grpc_helpers.
+        """
         create = module.create_channel
 
         def create_channel(
@@ -235,7 +246,7 @@ class Guard:
         return not (named.get("credentials_file") or os.environ.get(_OWN_CREDENTIALS))
 
     def _refuse(self, url: str) -> None:
-        """Ends the call with an error that no client takes for a fault that passes."""
+        """Raises an error that no client takes for a temporary fault."""
         why = self._products.explain_host(*_split(url))
         if why is None:
             return
@@ -253,19 +264,23 @@ def _split(url: str) -> "tuple[str, str]":
 
 
 def is_made_up(credentials: "Any") -> bool:
-    """Returns whether they are of the metadata server, or of a made-up account's key file."""
+    """Returns whether credentials are from the service's metadata server, or from a made-up
+    account's key file.
+    """
     if type(credentials).__module__.startswith("google.auth.compute_engine"):
         return True
     return str(getattr(credentials, "_token_uri", "")).startswith("http://")
 
 
 def keep_project(module: "Any") -> None:
-    """Gives the Vertex SDK, which would ask Google for it, the project's id: it has no number."""
+    """Makes the Vertex SDK use the project's id in place of its number, for which it would ask
+    Google: the project has none.
+    """
     module.get_project_id = lambda project_number, *_, **__: project_number
 
 
 def make_finder(environ: "Any", products: "Any") -> Finder:
-    """Makes what waits for this program's modules."""
+    """Returns the finder that waits for this program's modules."""
     before, after = {}, {}
     if _has_proxy(environ):
         before["tensorflow"] = lambda: lead(environ)

@@ -56,9 +56,9 @@ def make_hook(
 
 
 def _read(*parts: str) -> str:
-    """Reads from the archive of the supervisor, or from the folder in which this package lies.
+    """Returns a file of the supervisor's archive, or of the folder in which this package lies.
 
-    Without importing it: the process would keep that in memory.
+    The file isn't imported: the process would keep that in memory.
     """
     loader: Any = program_hook.__loader__
     path = os.path.join(os.path.dirname(os.path.dirname(__file__)), *parts)

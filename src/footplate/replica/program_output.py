@@ -24,7 +24,9 @@ _ESCAPE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class Progress(str):
-    """A state of a line that its program rewrites, as progress bars do, or hasn't ended yet."""
+    """The state of a line that isn't finished yet, or that its program rewrites, as progress bars
+    do.
+    """
 
     __slots__ = ()
 
@@ -120,7 +122,9 @@ class LineSplitter:
             self._rest = bytearray()
 
     def _stays(self) -> bool:
-        """Returns whether an end of line only goes back to where the cursor came up from."""
+        """Returns whether an end of line only moves the cursor back to the line that it came up
+        from.
+        """
         ups = 0
         while self._rewritten and self._rest.endswith(_UP):
             del self._rest[-len(_UP) :]
@@ -135,7 +139,7 @@ class LineSplitter:
         return False
 
     def _end(self) -> list[str]:
-        """Returns the line, unless it was shown as it is; the next one begins."""
+        """Returns the line, unless it was shown already; begins the next one."""
         text, shown = self._text(), self._shown
         rewritten = self._rewritten
         self._rest, self._before = bytearray(), b""
@@ -152,7 +156,7 @@ class LineSplitter:
         return state.decode("utf-8", "replace")
 
     def _cut(self) -> list[str]:
-        """Takes pieces off the unfinished line until it is within the limit."""
+        """Returns pieces of the unfinished line, until its rest is within the limit."""
         pieces = []
         start = 0
         while len(self._rest) - start > self._limit:
@@ -170,7 +174,7 @@ def _is_blank(state: bytes | bytearray) -> bool:
 
 
 def _character_start(data: bytearray, place: int, floor: int) -> int:
-    """``place``, or where the UTF-8 character begins that it would split."""
+    """Returns ``place``, or the start of the UTF-8 character that would be split there."""
     for start in range(place, max(floor, place - 4), -1):
         if data[start] & 0xC0 != 0x80:
             return start
@@ -181,10 +185,10 @@ _AT_ONCE_BYTES = 16384
 
 
 class Stream:
-    """The reading end of one pipe; ``take`` gets the lines as they become whole.
+    """The reading end of one pipe; ``take`` gets the lines as they are completed.
 
-    With a clock it also gets what has no end yet, as ``Progress``, where ``show`` is called when
-    it is due.
+    With a clock, ``take`` also gets unfinished lines, as ``Progress``, when ``show`` is called and
+    they are due.
     """
 
     def __init__(
@@ -216,7 +220,9 @@ class Stream:
         return self._reading
 
     def read(self) -> bool:
-        """Reads a little, and closes the stream at its end; False: nothing is there yet."""
+        """Reads a little, and closes the stream at its end; returns False if there is nothing to
+        read yet.
+        """
         try:
             data = os.read(self._reading, _AT_ONCE_BYTES)
         except BlockingIOError:
@@ -232,20 +238,22 @@ class Stream:
         return True
 
     def show(self, now: float) -> None:
-        """Gives the state of the line that has no end yet, if that is due."""
+        """Shows the state of the unfinished line, if that is due."""
         if now >= self.show_at:
             self.show_at = NEVER
             self._take(self._splitter.show())
 
     def _set_show_at(self, monotonic: Callable[[], float], *, begun: bool) -> None:
-        """``begun``: the line began in what was just read, and another ended."""
+        """Sets when to show the unfinished line. ``begun`` says that the line began in the bytes
+        just read, after the end of another.
+        """
         if not self._splitter.unseen:
             self.show_at = NEVER
         elif begun or self.show_at == NEVER:
             self.show_at = monotonic() + SHOW_INTERVAL_S
 
     def close(self) -> None:
-        """Gives what is left of the last line, and reads no more."""
+        """Takes the rest of the last line, and stops reading."""
         if self.open:
             os.close(self._reading)
             self._reading = -1

@@ -121,7 +121,7 @@ class Running(Phase):
         return self
 
     def _describe_limit(self) -> str:
-        """Describes the limit, of which a later start has what earlier ones left."""
+        """Returns a phrase on the time limit; a later start has the time that earlier ones left."""
         if self.context.task.attempt == 1 and not self.context.task.restart:
             return f"the program ran longer than its limit of {self._limit_s:g} s"
         return (
@@ -130,7 +130,7 @@ class Running(Phase):
         )
 
     def _check_disk(self) -> None:
-        """Ends at once what is over its limit: it would write on."""
+        """Kills the program at once if it is over its limit on disk space: it would write on."""
         self._disk.advance()
         if self._ended_by is None and self._disk.exceeded and self.context.wanted is not None:
             cause = describe_disk(self._disk.used_bytes, self.context.wanted)
@@ -172,7 +172,7 @@ def _watch_metrics(context: Context) -> Watch | None:
 
 
 def _report_lost_files(context: Context, *, succeeded: bool) -> None:
-    """Reports them; most programs have none. Never raises."""
+    """Reports the program's lost files; most programs have none. Never raises."""
     if not context.workdir or not os.path.lexists(os.path.join(context.workdir, "gs:")):
         return
     from footplate.replica import lost_files  # only those that have some pay for it
@@ -181,7 +181,7 @@ def _report_lost_files(context: Context, *, succeeded: bool) -> None:
 
 
 def watch_disk(context: Context, paths: Sequence[str]) -> DiskLimit:
-    """Watches the disk for what goes with the child that runs now."""
+    """Returns the limit on the disk space of the child that runs now."""
     limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
     containment, child = context.containment, context.child
 
@@ -196,7 +196,7 @@ def _count_refused(context: Context) -> int | None:
 
 
 def describe_disk(used_bytes: int, limits: Limits) -> str:
-    """Describes the amount, rounded up, so that it is never said to be the limit."""
+    """Returns the amount used, rounded up, so that it never reads like the limit itself."""
     used = -(-used_bytes * 100 // (1 << 30)) / 100
     return f"the program used {used:g} GB of disk; its limit, bootDiskSizeGb, is {limits.disk}"
 
@@ -207,7 +207,7 @@ class End:
     def __init__(
         self, status: int, ended_by: tuple[str, str] | None, memory: Finding, fault: str = ""
     ) -> None:
-        """``fault``: what ended it from outside, where that is known."""
+        """Keeps how the program ended; ``fault`` says what ended it from outside, if known."""
         self._fault = fault
         self._status = status
         self._ended_by = ended_by
@@ -239,10 +239,10 @@ class End:
 
 
 class Draining(Phase):
-    """The program is dead: read what it left in the pipes, and of its metrics, however long
-    delivery holds that up.
+    """The phase after the program's death: reads the rest of the pipes and of the metrics, however
+    long delivery takes.
 
-    A process that keeps a pipe open now isn't the program: not waited for longer than it goes on.
+    A process that keeps a pipe open now isn't the program: it is waited for only a limited time.
     """
 
     def __init__(
@@ -271,12 +271,12 @@ class Draining(Phase):
         return self._conclude() if drained else self
 
     def _silent_at(self) -> float:
-        """Returns when what holds the pipes open is waited for no longer."""
+        """Returns the time until which processes that hold the pipes open are waited for."""
         open_streams = any(stream.open for stream in self.streams)
         return min(self._quiet_at, self._give_up_at) if open_streams else NEVER
 
     def _drain(self) -> bool:
-        """Returns whether all is read that will be."""
+        """Reads the pipes; returns whether all has been read."""
         now, journal = self.context.monotonic(), self.context.journal
         self._read_left()
         still_open = [stream for stream in self.streams if stream.open]
@@ -299,7 +299,9 @@ class Draining(Phase):
         return True
 
     def _read_left(self) -> None:
-        """Reads what a full pipe holds, and its end: mostly that is all, and goes in one report."""
+        """Reads the rest of a full pipe, and its end: mostly that is all, and goes in one
+        report.
+        """
         for stream in self.streams:
             for _ in range(_READS_OF_A_PIPE):
                 if not (stream.open and self.context.journal.accepts() and stream.read()):

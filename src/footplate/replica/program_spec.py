@@ -72,7 +72,7 @@ def compose_argv(task: Task, python: str) -> list[str]:
 
 
 def require_container(task: Task) -> ContainerTask:
-    """Returns the task's program. Raises TaskError: it is none that a container can run."""
+    """Returns the task's program. Raises TaskError if no container can run it."""
     program = task.program
     if not isinstance(program, ContainerTask):
         raise TaskError("the task's program is no container")
@@ -107,11 +107,10 @@ def compose_environment(
 def compose_container_environment(
     task: Task, host: Mapping[str, str], metrics: str, mark: str
 ) -> dict[str, str]:
-    """Returns what is set over the image's own ENV. ``metrics``: their file, as seen inside.
+    """Returns the variables to set over the image's ENV. ``metrics`` is the path of the metrics
+    file, as seen inside.
 
-    Of the host's variables only what leads to the network.
-
-    Raises TaskError.
+    Of the host's variables it has only those for the network. Raises TaskError.
     """
     environment = {name: value for name, value in host.items() if name in _PROXIES}
     environment.update(_spare_this_machine({**environment, **_find_exceptions(host)}))
@@ -120,8 +119,9 @@ def compose_container_environment(
 
 
 def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables of what makes the environment: it runs users' ``setup.py``, so no more
-    than programs get, and what uv, pip's settings for it, and compilers go by.
+    """Returns the variables of the command that makes the environment. It runs users' ``setup.py``,
+    so it gets only what programs get, and the variables for uv, for pip's settings, and for
+    compilers.
     """
     return {
         name: value
@@ -154,9 +154,10 @@ def make_directories(context: Context) -> list[str]:
 
 
 def _spare_this_machine(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns what keeps proxies, where there are any, from being asked for this machine itself.
+    """Returns variables that keep calls to this machine from going through proxies, if there are
+    any.
 
-    Libraries read one or the other spelling; both say the same then.
+    Libraries read one or the other spelling of the names; both get the same value.
     """
     if not any(environment.get(name) for name in _PROXIES):
         return {}
@@ -172,7 +173,7 @@ def _find_exceptions(host: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_variables(task: Task) -> dict[str, str]:
-    """Returns those of the task. Raises TaskError."""
+    """Returns the task's variables. Raises TaskError."""
     for name, value in task.environment:
         if not name or "=" in name or "\0" in name + value:
             raise TaskError(

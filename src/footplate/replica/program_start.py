@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 
 class Program:
-    """The parts of a start but the variables, which ``start_program`` takes from the task."""
+    """The parts that a start needs, except the variables, which ``start_program`` takes from the
+    task.
+    """
 
     __slots__ = ("argv", "bins", "places", "view")
 
@@ -61,7 +63,7 @@ class Program:
         self.view = view
 
     def environment(self, context: Context) -> dict[str, str]:
-        """Raises TaskError, OSError."""
+        """Returns the program's variables. Raises TaskError, OSError."""
         settings = make_settings(context.task.variables, context.home.tools, self.tmp)
         places = {
             **make_pip_settings(context.host, self.tmp),
@@ -79,20 +81,20 @@ class Program:
 
     @property
     def tmp(self) -> str:
-        """The program's directory for temporary files, as it sees it."""
+        """The program's directory for temporary files, as the program sees it."""
         return self.places["TMPDIR"]
 
     def check(self, context: Context) -> None:
-        """Checks the task before others are waited for. Raises TaskError."""
+        """Checks the task, before the replica waits for the job's others. Raises TaskError."""
         self.environment(context)
 
     def start(self, context: Context) -> Running:
-        """Raises TaskError, SpawnFailed, OSError."""
+        """Starts the program. Raises TaskError, SpawnFailed, OSError."""
         return start_program(context, self)
 
 
 def make_program(context: Context, prepared: Prepared) -> Program:
-    """Raises TaskError, OSError."""
+    """Returns the program in its environment, ready to start. Raises TaskError, OSError."""
     argv = compose_argv(context.task, prepared.python)
     make_directories(context)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
@@ -115,7 +117,7 @@ def make_program(context: Context, prepared: Prepared) -> Program:
 
 
 def _expose(context: Context, program: Program, fault: str) -> None:
-    """Lets the program see the host's file system, and says so. Raises TaskError, OSError."""
+    """Lets the program see the host's file system, and reports that. Raises TaskError, OSError."""
     view = levels.HOST_VIEW
     words = levels.describe(view.guaranteed, view.missing)
     context.journal.event("ISOLATION", f"{words}: {fault}")
@@ -128,7 +130,9 @@ def _expose(context: Context, program: Program, fault: str) -> None:
 
 
 def start_program(context: Context, program: Program) -> Running:
-    """Raises TaskError, SpawnFailed, OSError."""
+    """Starts the program and returns the phase in which it runs. Raises TaskError, SpawnFailed,
+    OSError.
+    """
     environment = program.environment(context)
     return run_program(context, program.argv, environment, context.home.work, program.view)
 
@@ -140,7 +144,9 @@ def run_program(
     directory: str,
     view: MountNamespace | None,
 ) -> Running:
-    """Raises SpawnFailed, OSError."""
+    """Starts the command line and returns the phase in which it runs. Raises SpawnFailed,
+    OSError.
+    """
     if context.task.web_access:
         context.home.write("program.json", {"environment": environment, "directory": directory})
 
@@ -156,7 +162,7 @@ def run_program(
 
 
 def start(context: Context, launch: Launch, view: MountNamespace | None) -> None:
-    """Starts a process in the containment, recording it for cleanup before and after.
+    """Starts a process in the containment; writes the record for cleanup before and after.
 
     Raises SpawnFailed, OSError.
     """

@@ -31,11 +31,10 @@ _EVERY_PROJECT = "*"
 
 
 def choose(context: Context, promised: Promised) -> str:
-    """Sets the user of ``context``; returns what that guarantees, and what not.
+    """Sets the user of ``context``; returns a sentence on what that guarantees, and what not.
 
-    The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
-
-    Raises TaskError, OSError: there can't be the one that was promised.
+    The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``. Raises TaskError,
+    OSError if the promised user can't be had.
     """
     setting = context.ticket.program_users
     if not setting or os.geteuid() != 0:
@@ -72,7 +71,7 @@ def is_root_allowed(context: Context) -> bool:
 
 
 def take(setting: Sequence[object]) -> User:
-    """Raises NoUser."""
+    """Returns a free user, by the setting. Raises NoUser."""
     if len(setting) == 2:  # first and last
         return users.reserve(int(str(setting[0])), int(str(setting[1])))
     uid, gid, name = setting
@@ -80,7 +79,9 @@ def take(setting: Sequence[object]) -> User:
 
 
 def own_directories(home: Home, user: User) -> None:
-    """Makes what the program writes in HOME its user's. Raises TaskError, OSError."""
+    """Makes the user own the directories in HOME that the program writes. Raises TaskError,
+    OSError.
+    """
     fault = own((home.work, home.tools, home.tmp, home.own), user)
     if fault:
         raise TaskError(f"the program can't run as a user of its own: {fault}")
@@ -107,15 +108,16 @@ def own(paths: Sequence[str], user: User) -> str:
 
 
 def read(home: Home) -> User | None:
-    """Returns the one in HOME. Raises ValueError, OSError."""
+    """Returns the user recorded in HOME; None without one. Raises ValueError, OSError."""
     stored = (home.read(USER_FILE) or {}).get("user")
     return None if stored is None else User.decode(stored)
 
 
 def take_for_builds(ticket: SupervisorTicket) -> User | None:
-    """Takes one for builds without a program, if ``build_users`` in the ticket says so.
+    """Reserves a user for builds without a program, if the ticket has ``build_users``.
 
-    None: builds run as this process does, as was promised. Raises OSError: no user is free.
+    None means that builds run as this process's user, as was promised. Raises OSError if no user is
+    free.
     """
     setting = ticket.build_users
     if not setting or os.geteuid() != 0 or ticket.build_promise.fault(USER):
@@ -127,9 +129,9 @@ def take_for_builds(ticket: SupervisorTicket) -> User | None:
 
 
 def open_directories(context: Context, directories: Sequence[str], fault: str) -> None:
-    """Lets the user write ``directories`` where their owners can't be mapped; says so.
+    """Lets the user write ``directories`` whose owners can't be mapped, and reports that.
 
-    Raises TaskError, OSError: access lists can't be set.
+    Raises TaskError, OSError if access lists can't be set.
     """
     if context.user is None or not directories:
         return

@@ -6,7 +6,7 @@ import os
 
 
 def find_real(path: str) -> str:
-    """Returns as ``os.path.realpath``, which it asks only where the kernel can't say it."""
+    """Returns what ``os.path.realpath`` returns, which is called only if the kernel can't tell."""
     if not hasattr(os, "O_PATH"):
         return os.path.realpath(path)
     try:

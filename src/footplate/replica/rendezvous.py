@@ -27,7 +27,8 @@ HOSTS = "/etc/hosts"
 
 
 def write_hosts(directory: str, host: str) -> list[tuple[str, str]]:
-    """Writes what a program at ``host`` sees instead of the machine's hosts file, and says where.
+    """Writes a hosts file for a program at ``host``, in place of the machine's; returns the file's
+    path with that of the machine's.
 
     Programs find their own address by the machine's name, and tell it to their peers: PyTorch's
     gloo does. Raises OSError.
@@ -43,9 +44,9 @@ def write_hosts(directory: str, host: str) -> list[tuple[str, str]]:
 
 
 def compose_hosts(text: str, host: str, name: str) -> str:
-    """Returns a hosts file as ``text``, in which the machine's ``name`` leads to ``host``.
+    """Returns the hosts file ``text``, changed so that the machine's ``name`` leads to ``host``.
 
-    Unless it is localhost: programs take that for their loopback.
+    A machine called localhost keeps its name: programs take that for their loopback.
     """
     if name.partition(".")[0] == "localhost":
         return text
@@ -79,7 +80,8 @@ class Ports:
     """
 
     def __init__(self, wanted: Sequence[int], host: str = HOST) -> None:
-        """``wanted``: their numbers; 0 is any that is free. ``host`` is where others find them.
+        """Reserves the ports ``wanted``, by number; 0 stands for any free port. ``host`` is the
+        address at which other replicas find them.
 
         Raises:
             OSError: one is taken, or none is free.
@@ -104,7 +106,7 @@ class Ports:
 
     @property
     def port(self) -> int:
-        """The program's own."""
+        """The port of the program itself."""
         return self.numbers[0]
 
     @property
@@ -117,14 +119,15 @@ class Ports:
 
 
 class Rendezvous(Phase):
-    """The replica has reported its address, and waits until all replicas of its gang are ready.
+    """The phase in which the replica has reported its address, and waits until all replicas of its
+    gang are ready.
 
-    Only time in which the server answers counts: while that is away nobody can get ready in its
-    eyes, and nobody is to blame.
+    Only time in which the server answers counts: while the server is away it can't learn that a
+    replica is ready, and no replica is to blame.
     """
 
     def __init__(self, context: Context, program: Startable) -> None:
-        """Raises TaskError, OSError."""
+        """Reserves the program's ports, and reports its address. Raises TaskError, OSError."""
         super().__init__(context)
         program.check(context)
         self._program = program
@@ -184,7 +187,7 @@ class Rendezvous(Phase):
 
 
 def take_ports(address: Address | None, host: str = HOST) -> Ports:
-    """Takes any that are free; or, after a restart, those of the ``address`` that its peers know.
+    """Reserves free ports; after a restart, the ports of the ``address`` that the peers know.
 
     Raises:
         TaskError: somebody else has one of them now.
@@ -207,11 +210,11 @@ def take_ports(address: Address | None, host: str = HOST) -> Ports:
 
 
 def reserve_address(context: Context, view: MountNamespace | None) -> Ports:
-    """Reserves the program's ports where its gang reaches it; after a restart the same ones.
+    """Reserves the program's ports at the address where its gang reaches it; after a restart the
+    same ports.
 
-    On the machine of an engine the machine's name leads the program to that address, too.
-
-    Raises TaskError, OSError.
+    On the machine of an engine the machine's name leads the program to that address, too. Raises
+    TaskError, OSError.
     """
     host = context.ticket.host or HOST
     if view is not None and host != HOST:
@@ -220,7 +223,7 @@ def reserve_address(context: Context, view: MountNamespace | None) -> Ports:
 
 
 def enumerate_names(names: Sequence[str]) -> str:
-    """Says what was awaited: the first few by name."""
+    """Returns the names of replicas as a phrase: the first few, and the number of others."""
     shown = list(names[:_NAMED])
     rest = len(names) - len(shown)
     if rest:

@@ -67,7 +67,7 @@ class ReportClient:
         jitter: Callable[[], float],
         places: str = "",
     ) -> None:
-        """``places`` is a query: what the server must know of where the program runs."""
+        """Prepares the client; ``places`` is a query that says where the program runs."""
         self.task: Task | None = None
         self.fault = ""
         """Why the server doesn't give us what we ask it for, and never will."""
@@ -108,7 +108,7 @@ class ReportClient:
 
     @property
     def idle(self) -> bool:
-        """Says that nothing is on its way and nothing waits."""
+        """Says whether no request is on its way and no record waits."""
         return not self._exchange.busy and not self._spool.waiting
 
     def fileno(self) -> int:
@@ -118,7 +118,7 @@ class ReportClient:
         return self._exchange.events()
 
     def deadline(self) -> float:
-        """Returns when ``tick`` has something to do, if nothing happens before."""
+        """Returns the time at which ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
             return min(self._timeout_at, self._look_at)
         if self._spool.waiting:
@@ -128,10 +128,10 @@ class ReportClient:
         return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
 
     def wait_for_peers(self, now: float) -> None:
-        """The newest record, and what is before it, waits a little for more.
+        """Lets the newest record, and those before it, wait a little for more.
 
-        Most programs soon say something, and short ones end: a report costs the server as much
-        as a hundred lines do.
+        Most programs soon print something, and short ones end: a report costs the server as much as
+        a hundred lines do.
         """
         self._delayed_record = self._spool.last
         self._delayed_at, self._delayed_until = now, now + PEER_WAIT_S
@@ -141,13 +141,15 @@ class ReportClient:
         self._ask_at = 0.0
 
     def end(self) -> None:
-        """The program is dead: what is left is to go at once, however the server was before."""
+        """Notes that the program is dead: the remaining records are sent at once, whatever the
+        server's last answers were.
+        """
         self.unhurried = False
         if not self._ended:
             self._ended, self._due = True, 0.0
 
     def retry_soon(self) -> None:
-        """Makes the client rest no longer than a second from now on, if the server is silent."""
+        """Makes the client wait at most a second from now on, if the server is silent."""
         self._longest_rest_s, self._due = 1.0, 0.0
 
     def tick(self, now: float) -> None:
@@ -173,9 +175,9 @@ class ReportClient:
             self._report(now)
 
     def _shorten_delay(self, now: float) -> None:
-        """Shortens the wait once a second record comes: a program that speaks soon often ends soon.
+        """Shortens the wait once a second record comes: a program that prints soon often ends soon.
 
-        Both records wait for the end half as long as the second one took to come.
+        Both records then wait for the program's end half as long as the second one took to come.
         """
         if self._delayed_record not in (None, self._spool.last):
             self._delayed_record = None
@@ -183,14 +185,15 @@ class ReportClient:
             self._delayed_until = min(self._delayed_until, end_at)
 
     def _wants_task_first(self) -> bool:
-        """Returns whether the task comes before reports: the program waits for it.
+        """Returns whether the task is requested before reports are sent: the program waits for the
+        task.
 
-        Where it can't be had at once, what there is to tell doesn't wait for it.
+        If the task can't be had at once, reports don't wait for it.
         """
         return self.task is None and not self.fault and not self._failures
 
     def _watch(self, now: float) -> None:
-        """Gives a request up that takes too long, or has gone where our server is no more."""
+        """Aborts a request that takes too long, or whose server is now at another address."""
         late = now >= self._look_at
         if now >= self._timeout_at or (late and self._exchange.moved()):
             self._exchange.abort()
@@ -199,7 +202,7 @@ class ReportClient:
             self._look_at = now + POLL_INTERVAL_S
 
     def step(self, now: float) -> None:
-        """Goes on, as something happened on ``fileno``."""
+        """Continues the request, because something happened on ``fileno``."""
         self._timeout_at = now + _TIMEOUT_S
         try:
             answer = self._exchange.step()
@@ -226,7 +229,7 @@ class ReportClient:
         self._exchange.abort()
 
     def _report_at(self) -> float:
-        """Returns when what waits is to be sent, if it isn't more by then."""
+        """Returns the time at which waiting records are sent, if no more come before."""
         is_large = self._spool.waiting_bytes >= _LARGE_BACKLOG_BYTES or self._spool.full
         if is_large or not self.unhurried:
             return 0.0
@@ -245,7 +248,9 @@ class ReportClient:
         )
 
     def _urgency(self) -> str:
-        """Returns the urgency only where the server took nothing before: mostly there is room."""
+        """Returns the urgency of a report, but only if the server took none before: mostly it has
+        room.
+        """
         return ENDED if self._ended and self._failures else ""
 
     def _ask(self, now: float) -> None:
@@ -271,7 +276,7 @@ class ReportClient:
         self._due = now + rest_s * (0.5 + 0.5 * self._vary())
 
     def _take(self, answer: Answer) -> bool:
-        """Follows the answer; returns whether it makes sense and was followed."""
+        """Acts on the answer; returns whether it made sense."""
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
         if (
@@ -292,7 +297,9 @@ class ReportClient:
         return self._acknowledge(value)
 
     def _receive_task(self, value: dict[str, Any]) -> bool:
-        """What has no program is no answer of our server's; a task that is wrong stays so."""
+        """Takes the task from an answer. Returns False if the answer has no program: it doesn't
+        come from our server then. A task that can't be read is a lasting fault.
+        """
         if "program" not in value:
             return False
         try:
@@ -302,7 +309,9 @@ class ReportClient:
         return True
 
     def _receive_start(self, value: dict[str, Any]) -> bool:
-        """As ``_receive_task``: our server says one or the other."""
+        """Takes the answer to the request to start. Returns False if the answer has neither of the
+        two lists: it doesn't come from our server then.
+        """
         if not any(isinstance(value.get(name), list) for name in ("environment", "awaited")):
             return False
         try:

@@ -23,7 +23,7 @@ _BACKOFF_S = 0.2
 
 
 def begin() -> None:
-    """Goes when the supervisor does, however it dies."""
+    """Makes this process end when the supervisor does, however that dies."""
     supervisor = os.getppid()
     try:
         syscalls.die_with_parent(signal.SIGKILL)
@@ -34,9 +34,9 @@ def begin() -> None:
 
 
 def answer(home: Home, control_request: str, response: ControlResponse) -> int:
-    """Send the response; the exit code for this process.
+    """Sends the response; returns the exit code for this process.
 
-    A server that nobody waits at any more refuses it, which is as good.
+    If nobody waits for it at the server any more, the server refuses it, which counts as success.
     """
     ticket = home.read_ticket()
     connection = Connection(ticket.server_file, ticket.token, TIMEOUT_S)

@@ -37,7 +37,9 @@ UNUSABLE = 4
 
 
 def main(path: str) -> int:
-    """Returns when the server has everything, and nothing of the program is left."""
+    """Runs a supervisor; returns when the server has everything, and no process of the program is
+    left.
+    """
     _own_descriptors()
     return supervise(path, dict(os.environ))
 
@@ -78,7 +80,9 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 
 
 def _finish(home: Home, reason: str, signals: Signals) -> None:
-    """Says it, and so waits for a full disk; after SIGTERM it leaves that to the sweep."""
+    """Writes down the end, and so waits for a full disk; after SIGTERM it leaves that to
+    cleanup.
+    """
     while True:
         try:
             home.finish(reason)
@@ -127,9 +131,9 @@ def _supervise(
 
 
 def _places(ticket: SupervisorTicket) -> str:
-    """Returns what the server must know of where the program runs, as a query.
+    """Returns a query that tells the server where the program runs.
 
-    On a node nobody knows yet, when the task is asked for, whether it has a mount namespace.
+    On a node, whether the program has a mount namespace isn't known yet when the task is requested.
     """
     if ticket.promised is not None and not ticket.promised.fault(VIEW):
         return "?gcs"
@@ -142,9 +146,10 @@ def jitter() -> float:
 
 
 def _own_descriptors() -> None:
-    """Keeps from the program what we were given; opens the standard three if they are closed.
+    """Keeps the descriptors that this process was given from the program; opens the standard three
+    if they are closed.
 
-    Were one of these closed, a pipe of ours could get its number.
+    If one of these were closed, a pipe of ours could get its number.
     """
     for name in os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"):
         if int(name) > 2:

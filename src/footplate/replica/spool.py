@@ -68,22 +68,24 @@ class Spool:
 
     @property
     def waiting_bytes(self) -> int:
-        """The size of these."""
+        """The size of the records that aren't acknowledged."""
         return self.size_bytes - self._offset
 
     @property
     def full(self) -> bool:
-        """Says that it is at its bound: better append nothing until some is acknowledged."""
+        """Says whether the spool is at its limit: then nothing should be appended until some is
+        acknowledged.
+        """
         return self.waiting > 0 and self.size_bytes >= self._limit_bytes
 
     def append(self, bodies: list[bytes]) -> None:
-        """Gives numbers to records and keeps them: all, or none where this raises.
+        """Numbers the records and stores them: all, or none if it raises.
 
-        A body is a JSON object without its opening brace: the number goes before it. The bound
+        A body is a JSON object without its opening brace: the number goes before it. The limit
         isn't enforced here.
 
-        Raises:
-            OSError: they can't be written (disk full); nothing was changed, try again.
+        Raises OSError if they can't be written (disk full); nothing was changed, so a later try may
+        succeed.
         """
         lines = [b'{"n":%d,%s\n' % (n, body) for n, body in enumerate(bodies, self.last + 1)]
         data = b"".join(lines)
@@ -98,7 +100,9 @@ class Spool:
         self.last += len(lines)
 
     def append_urgent(self, body: bytes) -> bool:
-        """Appends one record, on a full disk in the room reserved for that; False: no room."""
+        """Appends one record, on a full disk in the space reserved for it; returns False if there
+        is no space.
+        """
         try:
             self.append([body])
         except OSError:  # there is a reserve for it
@@ -110,7 +114,7 @@ class Spool:
         return True
 
     def read(self, limit_bytes: int = _READ_BYTES) -> Batch:
-        """Returns the oldest records that aren't acknowledged: some if there are any."""
+        """Returns the oldest records that aren't acknowledged; at least one if there are any."""
         if not self.waiting:
             return Batch(self.acknowledged, b"")
         with open(self._path(self._segments[0]), "rb", buffering=0) as file:
@@ -123,7 +127,7 @@ class Spool:
         return Batch(self.acknowledged + data.count(b"\n") + 1, data.replace(b"\n", b","))
 
     def read_last(self) -> bytes:
-        """Returns the newest record that is still here; empty if none is."""
+        """Returns the newest record that is still stored; b'' if none is."""
         if not self._segments:
             return b""
         with open(self._path(self._segments[-1]), "rb") as file:
@@ -142,7 +146,9 @@ class Spool:
                 self.acknowledged = number
 
     def resume_after(self, number: int) -> None:
-        """Numbers the next record ``number + 1`` at least: the server has more than is here."""
+        """Makes ``number + 1`` the least number of the next record: the server has more records
+        than the spool.
+        """
         if number > self.last:
             self.acknowledge(self.last)
             self.last = self.acknowledged = number
@@ -154,11 +160,11 @@ class Spool:
 
     @property
     def empty(self) -> bool:
-        """Says that nothing was ever put in, or all was cleared."""
+        """Says whether no record was ever appended, or all were cleared."""
         return not self._segments
 
     def clear(self) -> None:
-        """Gives all of the disk back: nothing is wanted any more, and nothing more will come."""
+        """Frees all disk space, when no record is wanted and none will be appended."""
         self.close()
         while self._segments:
             os.unlink(self._path(self._segments.pop()))
@@ -194,9 +200,10 @@ class Spool:
         self._keep_reserve()
 
     def _drop_acknowledged(self) -> None:
-        """Removes the first segment, all of which is acknowledged, unless it is small and last.
+        """Removes the first segment, all of which is acknowledged, unless it is small and the last.
 
-        There is always one: its name gives the next number to the process that opens the spool.
+        There is always one segment: its name gives the next number to the process that opens the
+        spool.
         """
         if len(self._segments) > 1:
             os.unlink(self._path(self._segments.pop(0)))
@@ -205,7 +212,7 @@ class Spool:
             self._recycle()
 
     def _recycle(self) -> None:
-        """Makes the only segment, all of which is acknowledged, an empty one for what follows.
+        """Empties the only segment, all of which is acknowledged, for the records that follow.
 
         A full disk has room for that. Old records under the new name aren't taken for new ones.
         """
@@ -216,7 +223,7 @@ class Spool:
         self._segments, self._offset = [new], 0
 
     def _skip(self, segment: _Segment, count: int) -> int:
-        """Returns where ``count`` records after the offset end."""
+        """Returns the place at which the next ``count`` records end."""
         offset = self._offset
         with open(self._path(segment), "rb", buffering=0) as file:
             while True:
@@ -234,7 +241,7 @@ class Spool:
         return os.path.join(self._directory, "%016d.jsonl" % segment.first)
 
     def _recover(self) -> None:
-        """Takes up what an earlier process left, as far as it is whole."""
+        """Reads the segments that an earlier process left, as far as they are whole."""
         for name in sorted(filter(_is_segment, os.listdir(self._directory))):
             segment = _Segment(int(name[:-6]))
             path = os.path.join(self._directory, name)
@@ -265,7 +272,7 @@ class Spool:
 
 
 class _Segment:
-    """``count`` records from number ``first`` on, in ``size`` bytes."""
+    """A file of ``count`` records from number ``first`` on, in ``size`` bytes."""
 
     __slots__ = ("count", "first", "size")
 
@@ -280,13 +287,15 @@ class _Segment:
 
 
 def _is_segment(name: str) -> bool:
-    """Returns whether the file is one of ours: the program can put others there."""
+    """Returns whether the file is a segment of this spool: the program can put other files
+    there.
+    """
     number, _, kind = name.partition(".")
     return kind == "jsonl" and len(number) == 16 and number.isdecimal()
 
 
 def _scan(segment: _Segment, path: str) -> None:
-    """Finds what is whole in a segment, and cuts off the rest."""
+    """Counts the whole records of a segment, and cuts off the rest."""
     with open(path, "r+b") as file:
         for line in file:
             if not _is_record(line, segment.last + 1):

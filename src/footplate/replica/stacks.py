@@ -45,7 +45,7 @@ _NO_PYTHON = "the replica's program has no Python process"
 
 
 class Unreadable(Exception):
-    """Says why the stacks can't be had, and what to do."""
+    """Error of stacks that can't be read; the message says why, and what to do."""
 
 
 def main(path: str, control_request: str) -> int:
@@ -59,7 +59,7 @@ def main(path: str, control_request: str) -> int:
 
 
 def _collect(home: Home) -> ReplicaDump:
-    """Raises Unreadable."""
+    """Returns the stacks of all processes of a replica. Raises Unreadable."""
     tool = home.read_ticket().py_spy
     if not os.access(tool, os.X_OK):
         raise Unreadable(
@@ -79,7 +79,7 @@ def _collect(home: Home) -> ReplicaDump:
 
 
 def fit(dump: ReplicaDump) -> str:
-    """Returns JSON with as many threads and frames as there is room for, at last with few."""
+    """Returns the stacks as JSON, with as many threads and frames as fit into the limit."""
     text = ""
     for threads, frames in BOUNDS:
         processes = tuple(_bound(each, threads, frames) for each in dump.processes)
@@ -98,7 +98,9 @@ def _bound(process: ProcessDump, threads: int, frames: int) -> ProcessDump:
 
 
 def is_python(pid: int) -> bool:
-    """Returns whether it is, by what is mapped into it, or else by its command line."""
+    """Returns whether the process runs Python, by the files mapped into it, or else by its command
+    line.
+    """
     try:
         with open(f"/proc/{pid}/maps", "rb") as file:
             return any(b"python" in line.rpartition(b"/")[2] for line in file)
@@ -124,7 +126,9 @@ def _read(tool: str, process: Process, program: Process, end: float) -> ProcessD
 
 
 def _main_first(threads: list[Any], pid: int) -> list[Mapping[str, Any]]:
-    """Puts the main thread first; without the module threading no thread has a name."""
+    """Returns the threads with the main thread first; without the module threading no thread has a
+    name.
+    """
     found = [thread for thread in threads if isinstance(thread, dict)]
 
     def rank(thread: Mapping[str, Any]) -> int:
@@ -137,7 +141,7 @@ def _main_first(threads: list[Any], pid: int) -> list[Mapping[str, Any]]:
 
 
 def _dump(tool: str, pid: int, end: float) -> list[Any]:
-    """Raises Unreadable."""
+    """Returns the threads of a process, as py-spy prints them. Raises Unreadable."""
     for _ in range(_ATTEMPTS - 1):
         with suppress(Unreadable):
             return _dump_once(tool, pid, end)
@@ -145,7 +149,7 @@ def _dump(tool: str, pid: int, end: float) -> list[Any]:
 
 
 def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
-    """Raises Unreadable."""
+    """Runs py-spy once and returns the threads. Raises Unreadable."""
     limit_s = min(_DUMP_LIMIT_S, end - time.monotonic())
     if limit_s <= 0:
         raise Unreadable(
@@ -173,13 +177,15 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
 
 
 def _limit_memory() -> None:
-    """Limits py-spy, which keeps all that it reads, and is outside the program's limits."""
+    """Limits the memory of py-spy, which keeps all that it reads, and is outside the program's
+    limits.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (_DUMP_MEMORY_BYTES, _DUMP_MEMORY_BYTES))
 
 
 def explain(words: str, yama: int) -> str:
-    """Returns what py-spy said on its way out, and what to do about it."""
+    """Returns py-spy's last words as a sentence, and what to do about the fault."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     first = lines[0].removeprefix("Error: ") if lines else "it said nothing"
     if not any(mark in words for mark in ("Permission", "permission", "EPERM")):
@@ -224,7 +230,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _read_yama() -> int:
-    """Returns 0 also where there is no such thing."""
+    """Returns the level of the kernel module Yama; 0 also if there is none."""
     try:
         with open(_YAMA, encoding="ascii") as file:
             return int(file.read())

@@ -26,14 +26,16 @@ space is another's, such as a quota."""
 
 
 class Starting(Phase):
-    """Waits for free space on a full disk, then goes on with ``step``.
+    """The phase that waits for free space on a full disk, then goes on with ``step``.
 
-    Others may take the space between the look and the step's own writes, or memory, descriptors and
-    namespaces. The step is then taken again, as long as it has made no process.
+    Between the check and the step's own writes, other processes may take the space, or memory,
+    descriptors and namespaces. The step is then tried again, as long as it has started no process.
     """
 
     def __init__(self, context: Context, step: Callable[[], Phase]) -> None:
-        """``step`` may raise TaskError, SpawnFailed, Unavailable, ValueError, OSError."""
+        """Keeps the step of starting; it may raise TaskError, SpawnFailed, Unavailable, ValueError,
+        OSError.
+        """
         super().__init__(context)
         self._step = step
         self._look_at = 0.0
@@ -73,7 +75,7 @@ class Starting(Phase):
         return self
 
     def _may_pass(self, error: Exception) -> bool:
-        """Returns whether the step failed for a reason that may pass, and can be taken again."""
+        """Returns whether the step failed for a temporary reason, so that it can be tried again."""
         if not is_transient(error):
             return False
         if self.context.child is not None:

@@ -24,7 +24,7 @@ LEAVE_S = 5.0
 
 
 class Signals:
-    """SIGTERM requests a stop; every signal wakes the poll."""
+    """The signals to the supervisor: SIGTERM requests a stop; every signal wakes the poll."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -51,7 +51,9 @@ class Signals:
 
 
 class Supervisor:
-    """Runs until a phase returns None."""
+    """The supervisor of one replica: it advances from phase to phase, until a phase returns
+    None.
+    """
 
     def __init__(self, context: Context, signals: Signals) -> None:
         self._context = context
@@ -63,8 +65,8 @@ class Supervisor:
     def run(self) -> str | None:
         """Supervises to the end; returns how it ended.
 
-        None: SIGTERM came, and the server doesn't answer. The program has ended, and the sweep
-        delivers the records in the spool.
+        None means that SIGTERM came, and the server doesn't answer. The program has ended, and
+        cleanup delivers the records in the spool.
         """
         while True:
             now = self._context.monotonic()
@@ -86,7 +88,7 @@ class Supervisor:
             self._wait(now)
 
     def _leave_at(self) -> float:
-        """Returns when to give up on the server."""
+        """Returns the time at which to give up on the server."""
         if not self._signals.stop or not isinstance(self._phase, Delivering):
             return NEVER
         if self._leaving_since is None:
@@ -123,7 +125,9 @@ class Supervisor:
         return "the server has no such job, or has ended this attempt to run it"
 
     def _wait(self, now: float) -> None:
-        """Waits until something happens, or is due; then handles what can be read or written."""
+        """Waits until something happens, or is due; then handles the descriptors that can be read
+        or written.
+        """
         context = self._context
         poller = select.poll()
         handlers: dict[int, Callable[[], object]] = {}

@@ -33,11 +33,12 @@ _SHARED = (
 
 
 def build_archive(destination: Path) -> Path:
-    """Builds the supervisor's archive in the directory ``destination`` unless it exists.
+    """Builds the supervisor's archive in the directory ``destination`` unless it exists; returns
+    its path.
 
-    Its name tells of which sources it is, and for which interpreter, so that a new version never
-    changes a file that a running supervisor has open. Beside the sources lie those compiled for
-    this interpreter: others pass over them.
+    The name depends on the sources and the interpreter, so that a new version never changes a file
+    that a running supervisor has open. Beside the sources lie modules compiled for this
+    interpreter, which other interpreters ignore.
     """
     files = sorted(_collect())
     path = destination / f"supervisor-{_digest(files)[:20]}.pyz"
@@ -71,7 +72,7 @@ def _collect_tree(directory: Traversable, name: str) -> Iterator[tuple[str, byte
 
 
 def _digest(files: list[tuple[str, bytes]]) -> str:
-    """Digests the sources, the interpreter, and this module, which says how they are packed."""
+    """Returns a digest of the sources, of the interpreter, and of this module, which packs them."""
     packer = resources.files("footplate") / "replica" / "supervisor_archive.py"
     found = hashlib.sha256(importlib.util.MAGIC_NUMBER + packer.read_bytes())
     for name, source in files:
@@ -80,7 +81,7 @@ def _digest(files: list[tuple[str, bytes]]) -> str:
 
 
 def _pack(files: list[tuple[str, bytes]]) -> bytes:
-    """Returns the same bytes for the same files, whenever and wherever."""
+    """Returns the archive; the same bytes for the same files, at any time and place."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, source in files:

@@ -17,7 +17,8 @@ MACHINE_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 def make_roots(
     authority: str, directory: str, machine: str = MACHINE_ROOTS
 ) -> list[tuple[str, str]]:
-    """Returns what a program is to see instead of a file of the machine, and of which.
+    """Writes a file of certificates for programs; returns its path with that of the machine's file,
+    whose place it takes.
 
     Raises OSError.
     """
@@ -29,7 +30,9 @@ def make_roots(
 
 
 def read_roots(authority: str, machine: str = MACHINE_ROOTS) -> str:
-    """Returns the machine's, if they are where TensorFlow looks, and ours. Raises OSError."""
+    """Returns the machine's certificates, if they are where TensorFlow looks, and ours. Raises
+    OSError.
+    """
     if not os.path.isfile(machine):
         return authority
     return f"{read_text(machine).rstrip()}\n{authority}"

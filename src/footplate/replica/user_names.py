@@ -22,10 +22,10 @@ _FIELDS = 7
 def name_user(
     user: User | None, tmp: str, host: Mapping[str, str], passwd: str = _PASSWD
 ) -> dict[str, str]:
-    """Returns the variables that tell the program of its user; ``tmp``: its temporary directory.
+    """Returns variables that name the program's user; ``tmp`` is its temporary directory.
 
-    As this process, without a ``user``, it has the home that the service was started with, if it
-    can write that.
+    Without a ``user``, the program runs as this process's: it has the home that the service was
+    started with, if it can write that.
     """
     home = os.path.join(tmp, HOME_DIRECTORY)
     if user is not None:
@@ -40,7 +40,9 @@ def _name(name: str, home: str) -> dict[str, str]:
 
 
 def _find_name(host: Mapping[str, str]) -> str:
-    """Names a user whom no file knows: images run as any, a directory service knows more."""
+    """Returns a name for a user who is in no file: images run as any user, and a directory service
+    knows more.
+    """
     return host.get("USER") or host.get("LOGNAME") or _NAME
 
 
@@ -50,11 +52,11 @@ def make_records(
     directory: str,
     places: tuple[str, str] = (_PASSWD, _GROUP),
 ) -> list[tuple[str, str]]:
-    """Makes files in ``directory`` that a view has instead of the host's, each with its path.
+    """Writes files into ``directory`` that a view has in place of the host's; returns each with the
+    host's path.
 
-    ``variables`` name the user. None, where the host knows who this process is.
-
-    Raises OSError.
+    ``variables`` name the user. The result is empty if the host knows this process's user. Raises
+    OSError.
     """
     uid, gid = (os.geteuid(), os.getegid()) if user is None else (user.uid, user.gid)
     if user is None and find_user(_read(places[0]), uid)[0]:
@@ -80,7 +82,7 @@ def find_user(passwd: str, uid: int) -> tuple[str, str]:
 
 
 def _read(path: str) -> str:
-    """Returns '' if there is none."""
+    """Returns the text of a file; '' if there is none."""
     try:
         return read_text(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):

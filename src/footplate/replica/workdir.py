@@ -21,11 +21,13 @@ _HELD_BYTES = 4096
 
 
 class Locked(Exception):
-    """Another process supervises this home."""
+    """Error of a home that another process supervises."""
 
 
 class Home:
-    """The directory of a replica. Its one live supervisor holds ``lock``, which its death drops."""
+    """The directory of a replica. Its one live supervisor holds ``lock``, and loses it by its
+    death.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
@@ -60,11 +62,11 @@ class Home:
 
     @property
     def tools(self) -> str:
-        """The folder of tools' files that the program may run; it can read them."""
+        """The folder with tools that the program may run; the program can read it."""
         return os.path.dirname(self.metrics)
 
     def take(self) -> None:
-        """Becomes the supervisor; raises Locked."""
+        """Makes this process the supervisor of the home. Raises Locked."""
         descriptor = os.open(self / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -99,15 +101,15 @@ class Home:
         return value
 
     def read_ticket(self) -> SupervisorTicket:
-        """Raises ValueError, OSError."""
+        """Returns the supervisor's ticket. Raises ValueError, OSError."""
         return SupervisorTicket.decode(self.read("ticket.json") or {})
 
     def read_isolation(self) -> IsolationRecord:
-        """Raises ValueError, OSError."""
+        """Returns the record of the program's isolation. Raises ValueError, OSError."""
         return IsolationRecord.decode(self.read("isolation.json") or {})
 
     def read_task(self) -> Task:
-        """Raises ValueError, OSError."""
+        """Returns the task. Raises ValueError, OSError."""
         return Task.decode(self.read("task.json"))
 
     def write(self, name: str, value: dict[str, Any]) -> None:
@@ -132,7 +134,7 @@ class Home:
         return part
 
     def finish(self, reason: str) -> None:
-        """Says that nothing is left here."""
+        """Writes down that nothing of the replica is left here, and the reason."""
         self.write("gone", {"reason": reason})
 
     @property

@@ -51,7 +51,7 @@ class CatalogueLocks:
         self._runtimes = runtimes
 
     def fetch_lock(self, sha256: str, directory: str) -> str:
-        """The path of a lock in ``directory``. Raises NotFound, OSError."""
+        """Returns the path of a lock in ``directory``. Raises NotFound, OSError."""
         path = Path(directory, f"{sha256}.txt")
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,9 +62,10 @@ class CatalogueLocks:
 
 
 class Environments:
-    """``uv`` is the program that builds; ``environ`` has its settings.
+    """The cache of built Python environments.
 
-    ``users`` build for root, with the isolation that ``promised`` returns.
+    ``uv`` is the program that builds; ``environ`` has its settings. If the server is root, builds
+    run as ``users``, with the isolation that ``promised`` returns.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Environments:
         *,
         promised: Callable[[], Promised],
     ) -> None:
-        """Raises InvalidArgument: the operator's catalogue file is wrong."""
+        """Reads the catalogue. Raises InvalidArgument if the operator's catalogue file is wrong."""
         self._users = users
         self._promised = promised
         self._settings = settings
@@ -86,7 +87,7 @@ class Environments:
         self._cache = Cache(str(settings.cache))
 
     def inventory(self) -> Inventory:
-        """Returns all runtimes of the catalogue, and all that the cache holds.
+        """Returns all runtimes of the catalogue, and the contents of the cache.
 
         Raises FailedPrecondition: there can't be a cache.
         """
@@ -144,11 +145,11 @@ class Environments:
         return {version: each.path if each else None for version, each in found.items()}
 
     def plan(self, eviction_policy: EvictionPolicy) -> Sequence[CacheEntry]:
-        """Returns what ``prune`` would remove now."""
+        """Returns the entries that ``prune`` would remove now."""
         return self._cache.plan(eviction_policy)
 
     def prune(self, eviction_policy: EvictionPolicy) -> Pruned:
-        """Removes what the policy selects, except environments in use.
+        """Removes the entries that the policy selects, except environments in use.
 
         Raises FailedPrecondition: the cache can't be changed.
         """
@@ -158,9 +159,10 @@ class Environments:
             raise FailedPrecondition(f"{self._cache.root} can't be changed: {error}") from error
 
     def prune_uv(self) -> int:
-        """Removes what uv keeps and doesn't need any more; returns how many bytes that were.
+        """Removes the files in uv's cache that uv doesn't need any more; returns their size in
+        bytes.
 
-        Raises FailedPrecondition: it can't.
+        Raises FailedPrecondition: the cache can't be changed.
         """
         before = measure(self._uv_cache())
         try:
@@ -198,7 +200,9 @@ class Environments:
 
     @contextmanager
     def _isolate(self, uv: Uv, interpreter: str, teller: ProgressOutput) -> Iterator[Uv]:
-        """Isolates code of packages in a mount namespace of its own, as for jobs."""
+        """Yields uv with the isolation of jobs: code of packages runs in a mount namespace of its
+        own.
+        """
         private = [self._settings.data_dir, *self._settings.bound_folders]
         ticket = SupervisorTicket(
             cache=self._cache.root,
@@ -221,21 +225,21 @@ class Environments:
             yield uv.secluding(isolation)
 
     def _find_interpreters(self) -> Mapping[str, Interpreter | None]:
-        """Finds interpreters by version; downloads none."""
+        """Returns the installed interpreters by version; downloads none."""
         uv = self._make_uv()
         finder = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
         versions = {offer.runtime.python for offer in self._runtimes.offers}
         return {version: _find(finder, version) for version in versions}
 
     def _uv_cache(self) -> str:
-        """Returns uv's cache folder; empty: uv has none."""
+        """Returns uv's cache folder; '' if uv has none."""
         try:
             return self._make_uv().run(["cache", "dir"]).strip()
         except UvFailed:
             return ""
 
     def _make_uv(self) -> Uv:
-        """Raises FailedPrecondition: there is none."""
+        """Returns uv. Raises FailedPrecondition if there is none."""
         try:
             return Uv(str(self._uv), compose_build_environment(self._environ))
         except PreparationError as error:
@@ -254,7 +258,9 @@ def _slice_of(piece: Offered) -> Slice:
 
 
 def _is_other(found: CacheEntry, locks: set[str]) -> bool:
-    """Returns whether no runtime of the catalogue uses it; one that is being built may be used."""
+    """Returns whether no runtime of the catalogue uses the environment; one that is being built may
+    be used.
+    """
     if found.entry.useless:
         return not found.entry.in_use
     lock = found.record.lock_sha256 or found.record.base
@@ -262,7 +268,9 @@ def _is_other(found: CacheEntry, locks: set[str]) -> bool:
 
 
 def _open(cache: Path) -> None:
-    """Makes the cache for this user alone, as a server does. Raises FailedPrecondition."""
+    """Makes the cache, which only this user can read, as a server does. Raises
+    FailedPrecondition.
+    """
     try:
         for folder in reversed((cache, *cache.parents)):
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -29,7 +29,9 @@ class Environment:
 
 @dataclass(frozen=True)
 class Here:
-    """A runtime, its interpreter on this machine if there is one, and what is built of it."""
+    """A runtime, its interpreter on this machine if there is one, and its environments that are
+    built.
+    """
 
     offer: Offer
     interpreter: str | None
@@ -39,7 +41,9 @@ class Here:
 
 @dataclass(frozen=True)
 class Inventory:
-    """``others``: environments that no runtime of the catalogue uses."""
+    """The contents of the cache. ``others`` counts environments that no runtime of the catalogue
+    uses.
+    """
 
     cache: str
     limit_bytes: int
@@ -54,7 +58,7 @@ class Inventory:
 
 
 def stand(offer: Offer, interpreter: Interpreter | None, found: Sequence[CacheEntry]) -> Here:
-    """``found`` is all that the cache holds."""
+    """Returns the state of a runtime in the cache; ``found`` are all environments in the cache."""
     by_lock = by_lock_of(found)
     pieces: dict[str, tuple[Slice, list[Variant]]] = {}
     for variant, slices in offer.runtime.variants.items():
@@ -72,13 +76,15 @@ def stand(offer: Offer, interpreter: Interpreter | None, found: Sequence[CacheEn
 
 
 def _is_for(base: CacheEntry, python: str) -> bool:
-    """Returns whether it has this version of Python; two runtimes may share a lock file."""
+    """Returns whether the environment has this version of Python; two runtimes may share a lock
+    file.
+    """
     version = base.record.python or python
     return f"{version}.".startswith(f"{python}.")
 
 
 def by_lock_of(found: Sequence[CacheEntry]) -> Mapping[str, list[CacheEntry]]:
-    """The environments of runtimes that can be used, by their locks."""
+    """Returns the usable environments of runtimes, by their locks."""
     by_lock: dict[str, list[CacheEntry]] = {}
     for one in found:
         if one.entry.kind == "runtimes" and not one.entry.useless:

@@ -36,7 +36,9 @@ def begin(context: Context) -> Phase:
 
 
 def _find_engine(context: Context) -> str:
-    """Returns the socket of the service's machine; on a node the node's own. Raises TaskError."""
+    """Returns the socket of the engine: on a node the node's own, else that of the service's
+    machine. Raises TaskError.
+    """
     program = require_container(context.task)
     if not program.engine:
         # Imported here: only nodes need it, and it costs every other supervisor memory.
@@ -58,7 +60,9 @@ class PreparingImage(Preparing):
     trusted = True
 
     def _compose_environment(self) -> dict[str, str]:
-        """Returns the host's variables: credential helpers need them, and no user's code runs."""
+        """Returns the host's variables: credential helpers need them, and no code of users runs
+        here.
+        """
         return dict(self.context.host)
 
     def _follow(self, result: Mapping[str, Any]) -> Phase:
@@ -81,7 +85,9 @@ def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
 
 
 def _tell_users(context: Context, containment: EngineContainment, reason: str) -> None:
-    """Reports which users the image's are; the image's root isn't root if the service isn't."""
+    """Reports as which users the image's users run; the image's root isn't root if the service
+    isn't.
+    """
     reason = containment.unmapped or reason
     if containment.first_id or reason:
         words = image_users.describe(containment.first_id, reason)
@@ -107,12 +113,12 @@ def _tell_disk(context: Context) -> None:
 
 
 class ImageProgram:
-    """The parts that a start needs but the variables, which come from the task at the start."""
+    """The parts that a start needs, except the variables, which come from the task at the start."""
 
     view: MountNamespace | None = None
 
     def __init__(self, context: Context, image: dict[str, Any]) -> None:
-        """Raises TaskError."""
+        """Prepares the start of the image's program. Raises TaskError."""
         self._image = image
         self._limits = context.limits
         make_directories(context)
@@ -124,11 +130,11 @@ class ImageProgram:
             context.journal.event("ISOLATION", message)
 
     def check(self, context: Context) -> None:
-        """Checks the task before others are waited for. Raises TaskError."""
+        """Checks the task, before the replica waits for the job's others. Raises TaskError."""
         compose(context, self._image, self._limits)
 
     def start(self, context: Context) -> Phase:
-        """Raises TaskError, SpawnFailed, OSError."""
+        """Starts the program and returns the next phase. Raises TaskError, SpawnFailed, OSError."""
         containment = context.containment
         if not isinstance(containment, EngineContainment):
             raise TaskError("the supervisor has no container engine for the program")
@@ -150,7 +156,9 @@ class ImageProgram:
     def _compose_guard(
         self, context: Context, spec: dict[str, Any], socket: str, container: str
     ) -> dict[str, Any] | None:
-        """Returns its guard on a node, where an engine may kill all of a job but its container."""
+        """Returns the specification of the container's guard on a node, where an engine may kill
+        all of a job but its container; None elsewhere.
+        """
         if not context.ticket.launchers:
             return None
         archive, engine = context.command[-1], str(self._image["engine"])
@@ -158,7 +166,7 @@ class ImageProgram:
 
 
 class Starting(Phase):
-    """The engine makes the container and starts it, which may take its time."""
+    """The phase in which the engine creates and starts the container; it may take long."""
 
     def __init__(
         self,
@@ -167,7 +175,9 @@ class Starting(Phase):
         output: tuple[Stream, Any],
         unmapped: str,
     ) -> None:
-        """``unmapped``: why the image's users are to have the ids of this machine's users."""
+        """Begins a phase of the container; ``unmapped`` says why the image's users are to have the
+        ids of this machine's users.
+        """
         super().__init__(context)
         self._unmapped = unmapped
         self._containment = containment

@@ -33,7 +33,9 @@ _OOM_SCORE = 500
 
 
 def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -> dict[str, Any]:
-    """``image``: the answer of the image stage. Raises TaskError, OSError."""
+    """Returns the container's specification for the engine's API; ``image`` is the answer of the
+    image stage. Raises TaskError, OSError.
+    """
     task, program = context.task, require_container(context.task)
     environment = compose_container_environment(
         task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
@@ -75,7 +77,9 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
 
 
 def join_arguments(program: ContainerTask, image: Mapping[str, Any]) -> list[str] | None:
-    """Puts options behind an image that has CMD alone: by themselves they are no command line."""
+    """Returns the job's arguments. Options follow the CMD of an image that has no ENTRYPOINT: alone
+    they are no command line.
+    """
     if program.args is None:
         return None
     own = list(image.get("cmd") or ())
@@ -116,7 +120,9 @@ def _shm_bytes(limits: Limits | None) -> int:
 
 
 def security_options() -> list[str]:
-    """Returns the options; where SELinux is on, its labels would hide the host's directories."""
+    """Returns the security options; where SELinux is on, they keep its labels from hiding the
+    host's directories.
+    """
     options = ["no-new-privileges"]
     if os.path.exists("/sys/fs/selinux/enforce"):
         options.append("label=disable")
@@ -135,8 +141,9 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
 
 
 def find_devices(task: Task, ticket: SupervisorTicket, host: Mapping[str, str]) -> list[str]:
-    """Returns the replica's GPUs; on a node by what its engine says. Slurm numbers those of a step
-    as the machine does in variables of its own, and from 0 in CUDA's.
+    """Returns the replica's GPUs; on a node, those that its engine names.
+
+    Slurm's own variables number the GPUs of a step as the machine does, but CUDA's from 0.
     """
     if task.devices or not ticket.launchers:
         return list(task.devices)

@@ -39,7 +39,9 @@ class EngineContainment(Containment):
     thorough = True
 
     def __init__(self, socket: str, mark: str) -> None:
-        """``socket``: of the engine. ``mark`` is in the environment of all that is started."""
+        """Prepares a containment at the engine's ``socket``. All processes and containers of it
+        have ``mark`` in their environment.
+        """
         self._engine = Engine(socket, KILL_TIMEOUT_S)
         self._mark = mark
         self._container = f"footplate-{mark[:20]}"
@@ -54,7 +56,7 @@ class EngineContainment(Containment):
 
     @classmethod
     def reopen(cls, record: IsolationRecord) -> EngineContainment:
-        """Of a dead supervisor, by what ``fill`` told."""
+        """Returns the containment of a dead supervisor, from the record that its ``fill`` wrote."""
         containment = cls(record.engine, record.mark)
         containment._created, containment._guarded = record.created, record.guarded
         if record.init:
@@ -62,7 +64,7 @@ class EngineContainment(Containment):
         return containment
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
-        """Starts what prepares the image: it isn't in the container."""
+        """Starts the process that prepares the image; it runs outside the container."""
         self._child = super().start(launch, view)
         return self._child
 
@@ -72,7 +74,7 @@ class EngineContainment(Containment):
         return self._engine.path, self._container
 
     def promise(self, *, guarded: bool = False) -> None:
-        """From now on the record has a container in it, which is about to be made."""
+        """Notes that a container is about to be made, so that the record names it from now on."""
         self._created = True
         self._guarded = guarded
 
@@ -86,10 +88,9 @@ class EngineContainment(Containment):
     ) -> Child:
         """Creates and starts the container in a separate process; ``status`` reports progress.
 
-        ``first_id``: of the user whom the image's root shall be; 0: the engine says which.
-        ``guard``: the body that creates its guard, if it has one.
-
-        Raises SpawnFailed, OSError: there can be no more processes.
+        ``first_id`` is the id of the user that the image's root is mapped to; 0 leaves that to the
+        engine. ``guard`` is the body of the request that creates the container's guard, if any.
+        Raises SpawnFailed, OSError if no process can be started.
         """
         self._told = {}
         status = self._status = Stream(self._take)
@@ -123,7 +124,9 @@ class EngineContainment(Containment):
 
     @property
     def first_id(self) -> int:
-        """The id of the user whom the image's root is, once it has started; 0 before."""
+        """The id of the user that the image's root is mapped to, once the container has started; 0
+        before.
+        """
         return int((self._told.get("started") or {}).get("first_id") or 0)
 
     @property
@@ -138,7 +141,7 @@ class EngineContainment(Containment):
 
     @property
     def error(self) -> str:
-        """The engine's own words on why it would not start the container."""
+        """The engine's own message why it would not start the container."""
         return str(self._told.get("error") or "")
 
     @property
@@ -160,13 +163,13 @@ class EngineContainment(Containment):
         return killed
 
     def close(self) -> None:
-        """Removes the container; what an engine that is away keeps, the server removes later."""
+        """Removes the container; if the engine is away, the server removes it later."""
         if self._status is not None:
             self._status.close()
         self.discard()
 
     def discard(self) -> None:
-        """Frees the disk of what the program wrote in its container. Never raises."""
+        """Frees the disk space of files that the program wrote in its container. Never raises."""
         if not self._created:
             return
         try:
@@ -221,7 +224,7 @@ class EngineContainment(Containment):
         return bool(self._told.get("ended"))
 
     def _kill_child(self) -> bool:
-        """Kills its process group: the one that prepares the image has children."""
+        """Kills the process group of the child: the one that prepares the image has children."""
         if self._child is not None and not self._child.reaped:
             try:
                 os.killpg(self._child.pid, signal.SIGKILL)
@@ -230,7 +233,7 @@ class EngineContainment(Containment):
         return True
 
     def _end_container(self) -> None:
-        """Kills it, and waits until it doesn't run. Raises EngineError, EngineGone."""
+        """Kills the container, and waits until it doesn't run. Raises EngineError, EngineGone."""
         try:
             self._engine.signal(self._container, "KILL")
         except EngineError as error:
@@ -243,7 +246,9 @@ class EngineContainment(Containment):
             time.sleep(_INTERVAL_S)
 
     def _kill_without_engine(self) -> bool:
-        """Kills its first process and all marked ones; False: some are still alive."""
+        """Kills the container's first process and all marked processes; returns False if some are
+        still alive.
+        """
         clean = sweep_marked(self._mark)
         if self._init is None:
             return clean

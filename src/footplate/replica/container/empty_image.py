@@ -18,12 +18,12 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def find_id() -> str:
-    """Returns the id for this machine's architecture."""
+    """Returns the id of the empty image for this machine's architecture."""
     return f"sha256:{hashlib.sha256(_config()).hexdigest()}"
 
 
 def load(engine: Engine) -> None:
-    """Loads the image into the engine, which may have it. Raises EngineError, EngineGone."""
+    """Loads the empty image into the engine, unless it is there. Raises EngineError, EngineGone."""
     config = _config()
     name = f"{hashlib.sha256(config).hexdigest()}.json"
     manifest = [{"Config": name, "RepoTags": [_TAG], "Layers": ["layer.tar"]}]

@@ -20,7 +20,9 @@ _MIN_RETRY_S, _MAX_RETRY_S = 0.1, 5.0
 
 
 def main(socket: str, container: str) -> int:
-    """Says ``READY`` once it can do what it is for; returns when the container is gone."""
+    """Runs the guard: writes ``READY`` once the guard can do its work, and returns when the
+    container is gone.
+    """
     engine = Engine(socket)
     lock = os.open(LOCK, os.O_RDONLY)
     engine.identify()
@@ -32,7 +34,9 @@ def main(socket: str, container: str) -> int:
 
 
 def wait_for_death(lock: int) -> None:
-    """Waits until nobody holds ``lock`` alone; closes it, since a sweep needs it for itself."""
+    """Waits until no process holds ``lock`` exclusively; closes it, because cleanup needs the lock
+    for itself.
+    """
     try:
         fcntl.flock(lock, fcntl.LOCK_SH)
     finally:
@@ -40,7 +44,7 @@ def wait_for_death(lock: int) -> None:
 
 
 def remove(engine: Engine, container: str) -> None:
-    """Tries until the engine has no such container, for as long as that takes."""
+    """Removes the container; tries again until the engine has none of this name."""
     retry_s = _MIN_RETRY_S
     while True:
         try:

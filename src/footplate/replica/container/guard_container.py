@@ -29,10 +29,11 @@ _SHARED = ("/", "/run", "/var/run")
 def compose_guard(
     program: Mapping[str, Any], container: str, socket: str, home: str, archive: str, engine: str
 ) -> dict[str, Any]:
-    """Returns the body that creates it.
+    """Returns the body of the request that creates the guard's container.
 
-    ``program`` is that of ``container``; ``home`` the supervisor's, and ``archive`` its program.
-    ``engine`` is what the engine calls itself. Raises OSError.
+    ``program`` is the body for the container named ``container``. ``home`` is the supervisor's
+    HOME, ``archive`` its program. ``engine`` is the name that the engine gives itself. Raises
+    OSError.
     """
     socket_mount, inside = _mount_socket(os.path.realpath(socket))
     mounts, command = _mount_python(read_libraries())
@@ -76,7 +77,7 @@ def read_libraries() -> list[str]:
 
 
 def _mount_python(libraries: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Returns the mounts, and the words that start Python there."""
+    """Returns the mounts of Python for the guard's container, and the words that start it there."""
     standard = os.path.dirname(os.path.realpath(os.__file__))
     above, name = os.path.split(standard)
     mounts = [
@@ -100,7 +101,9 @@ def _is_loader(path: str) -> bool:
 
 
 def _mount_socket(socket: str) -> tuple[dict[str, Any], str]:
-    """Mounts its directory, so that it is found after a restart; returns its path inside."""
+    """Returns the mount of the socket's directory, so that a new socket is found after a restart of
+    the engine, and the socket's path inside.
+    """
     directory, name = os.path.split(socket)
     if directory in _SHARED:
         return _mount(socket, f"{_PLACE}/engine.sock"), f"{_PLACE}/engine.sock"

@@ -24,7 +24,7 @@ def guard_name(container: str) -> str:
 
 
 class NoGuard(Exception):
-    """The guard doesn't start; the message says why."""
+    """Error of a guard that doesn't start; the message says why."""
 
 
 class Guard:
@@ -34,11 +34,11 @@ class Guard:
         self._attachment = attachment
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable when it has ended, or says something."""
+        """Returns a descriptor that is readable when the guard has ended, or writes something."""
         return self._attachment.fileno()
 
     def has_ended(self) -> bool:
-        """Returns whether it has ended; is called when there is something to read."""
+        """Returns whether the guard has ended; to be called when there is something to read."""
         return self._attachment.read() is None
 
     def close(self) -> None:
@@ -46,7 +46,9 @@ class Guard:
 
 
 def start_guard(engine: Engine, container: str, spec: dict[str, Any]) -> Guard:
-    """Raises NoGuard, EngineGone; then nothing of it is left."""
+    """Starts a guard and returns it when it is ready. Raises NoGuard, EngineGone; nothing of the
+    guard is left then.
+    """
     name = guard_name(container)
     try:
         _create(engine, name, spec)
@@ -79,7 +81,7 @@ def _create(engine: Engine, name: str, spec: dict[str, Any]) -> None:
 
 
 def _read(attachment: Attachment) -> bytes:
-    """Reads what it says until it is ready, has ended, or takes too long."""
+    """Reads the guard's output until the guard is ready, has ended, or takes too long."""
     said, end = b"", time.monotonic() + START_S
     poller = select.poll()
     poller.register(attachment, select.POLLIN)

@@ -41,7 +41,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686"
 
 
 class UnusableImage(Exception):
-    """The image cannot run here; the message says why and what to do."""
+    """Error of an image that can't run here; the message says why, and what to do."""
 
 
 def main(path: str) -> int:
@@ -60,7 +60,7 @@ def main(path: str) -> int:
 
 
 def prepare(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
-    """Returns the image to run, and what is to be known of it.
+    """Returns the image to run, with the facts about it that the supervisor needs.
 
     Raises UnusableImage, ImageFailure, EngineError, EngineGone, OSError.
     """
@@ -94,7 +94,7 @@ def prepare(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
 
 
 def is_left(home: str, launchers: str) -> bool:
-    """Returns whether ``home`` is below ``launchers``, and has no supervisor any more."""
+    """Returns whether ``home`` is below ``launchers`` and has no supervisor any more."""
     if not home.startswith(launchers):
         return False
     try:
@@ -114,7 +114,9 @@ def is_left(home: str, launchers: str) -> bool:
 
 
 def agree(task: Task, ticket: SupervisorTicket, known: dict[str, Any]) -> dict[str, Any]:
-    """Does what ``prepare`` does for an image that runs: this Pod's. Raises UnusableImage."""
+    """Returns what ``prepare`` returns, for an image that runs already: the image of this Pod.
+    Raises UnusableImage.
+    """
     program, reference = require_container(task), str(known["reference"])
     name, pinned, notes = program.image, program.pinned, []
     image = {"Architecture": known["architecture"], "RepoDigests": [reference], "Id": reference}
@@ -134,8 +136,8 @@ def _find_variable(config: dict[str, Any], name: str) -> str:
 
 
 def refer(image: dict[str, Any], name: str) -> str:
-    """Returns what names this very image for ever: repository and digest, or, of one without
-    digest, which was built here, its id.
+    """Returns a name that stands for exactly this image for ever: repository and digest, or the id
+    of an image built here, which has no digest.
     """
     repository = parse_reference(name).name
     for digest in image.get("RepoDigests") or ():
@@ -145,13 +147,15 @@ def refer(image: dict[str, Any], name: str) -> str:
 
 
 def _is_local(image: dict[str, Any]) -> bool:
-    """Returns whether it was built here: in no registry, or with Podman's ``localhost/``."""
+    """Returns whether the image was built here: it is in no registry, or has Podman's
+    ``localhost/``.
+    """
     digests = [str(digest) for digest in image.get("RepoDigests") or ()]
     return all(digest.startswith("localhost/") for digest in digests)
 
 
 def _familiar(repository: str) -> str:
-    """Returns the name as dockerd writes what is of Docker Hub."""
+    """Returns the name of a repository in dockerd's short form for images of Docker Hub."""
     for prefix in ("docker.io/", "library/"):
         repository = repository[len(prefix) :] if repository.startswith(prefix) else repository
     return repository
@@ -162,9 +166,10 @@ def _with_algorithm(image_id: str) -> str:
 
 
 def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
-    """Waits for an engine that is about to come back. Raises EngineGone, EngineError.
+    """Returns the engine's description; waits for an engine that is about to come back. Raises
+    EngineGone, EngineError.
 
-    Only one that is to limit something is asked whether it can: Podman takes a second to answer.
+    An engine is asked about limits only if ``limited``: Podman takes a second to answer.
     """
     end, reported = time.monotonic() + ENGINE_LIMIT_S, False
     while True:
@@ -185,7 +190,7 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
-    """Returns why the engine can't limit memory, CPU and processes; '' for what it can."""
+    """Returns the reasons why the engine can't limit memory, CPU and processes; '' where it can."""
     cannot = "the container engine can't limit it"
     cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
     return {
@@ -196,7 +201,7 @@ def _find_faults(info: dict[str, Any]) -> dict[str, str]:
 
 
 def _have(engine: Engine, name: str, ticket: SupervisorTicket, *, always: bool) -> dict[str, Any]:
-    """Pulls the image if the engine lacks it, or ``always``. Raises as ``prepare``."""
+    """Returns the image; pulls it if the engine lacks it, or ``always``. Raises as ``prepare``."""
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found
@@ -209,9 +214,8 @@ def _have(engine: Engine, name: str, ticket: SupervisorTicket, *, always: bool) 
 
 
 def _pin(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool]:
-    """Returns what the job runs for this name, by its first replica; and if this is that one.
-
-    Raises UnusableImage.
+    """Returns the image that the job's first replica chose for this name, and whether this replica
+    is the first. Raises UnusableImage.
     """
     connection = Connection(ticket.server_file, ticket.token)
     end = time.monotonic() + ENGINE_LIMIT_S
@@ -233,7 +237,7 @@ def _pin(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool
 def _check(
     image: dict[str, Any], config: dict[str, Any], program: ContainerTask, name: str
 ) -> None:
-    """Raises UnusableImage."""
+    """Checks that the image can run the program. Raises UnusableImage."""
     machine = platform.machine()
     own = _ARCHITECTURES.get(machine, machine)
     made = str(image.get("Architecture") or own)

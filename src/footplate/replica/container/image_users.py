@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 def find_first_id(
     context: Context, image: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
 ) -> tuple[int, str]:
-    """Returns the id of the image's root; 0 and why if it is root, or whom the engine says.
+    """Returns the id that the image's root is mapped to; or 0 and the reason why users aren't
+    mapped, '' if this process isn't root.
 
-    Raises TaskError, SpawnFailed, OSError: mapped users were promised, and can't be had.
+    Raises TaskError, SpawnFailed, OSError if mapped users were promised, and can't be had.
     """
     if os.geteuid() != 0:
         return 0, ""
@@ -54,7 +55,9 @@ def find_first_id(
 
 
 def describe(first: int, reason: str) -> str:
-    """Tells users what holds, and what doesn't."""
+    """Returns a sentence for users: the ids to which the image's users are mapped, or why they have
+    this machine's ids.
+    """
     last = first + users.CONTAINER_IDS - 1
     if first:
         return (

@@ -47,14 +47,16 @@ def is_there(host: Mapping[str, str]) -> bool:
 
 
 def begin(context: Context) -> Phase:
-    """Raises Unavailable, TaskError, SpawnFailed, OSError."""
+    """Starts the phases of a container task in a Pod. Raises Unavailable, TaskError, SpawnFailed,
+    OSError.
+    """
     require_container(context.task)
     isolate(context)
     return PreparingPodImage(context)
 
 
 class PreparingPodImage(Preparing):
-    """Agrees with the job's other replicas on the image."""
+    """The phase in which the job's replicas agree on the image."""
 
     command = "image"
     trusted = True
@@ -70,12 +72,12 @@ class PreparingPodImage(Preparing):
 
 
 class PodImageProgram:
-    """The parts that a start needs but the variables, which come from the task at the start."""
+    """The parts that a start needs, except the variables, which come from the task at the start."""
 
     view: MountNamespace | None = None
 
     def __init__(self, context: Context) -> None:
-        """Raises TaskError, OSError."""
+        """Prepares the start of the Pod's program. Raises TaskError, OSError."""
         self._image = json.loads(context.host[POD_IMAGE])
         make_directories(context)
         link_buckets(context.ticket, context.task, BUCKETS)
@@ -86,11 +88,13 @@ class PodImageProgram:
         return str(self._image["config"].get("WorkingDir") or "/")
 
     def check(self, context: Context) -> None:
-        """Checks the task before others are waited for. Raises TaskError, OSError."""
+        """Checks the task, before the replica waits for the job's other replicas. Raises TaskError,
+        OSError.
+        """
         self._environment(context)
 
     def start(self, context: Context) -> Phase:
-        """Raises TaskError, SpawnFailed, OSError."""
+        """Starts the program and returns the next phase. Raises TaskError, SpawnFailed, OSError."""
         argv = compose_command(require_container(context.task), self._image["config"])
         return run_program(context, argv, self._environment(context), self._workdir, None)
 
@@ -107,7 +111,9 @@ class PodImageProgram:
 
 
 def compose_command(program: ContainerTask, config: Mapping[str, Any]) -> list[str]:
-    """Returns the command line: a command of the job's leaves out CMD, too. Raises TaskError."""
+    """Returns the command line; if the job has a command, the image's CMD is left out too. Raises
+    TaskError.
+    """
     entrypoint, own = config.get("Entrypoint") or [], config.get("Cmd") or []
     args = join_arguments(program, {"entrypoint": bool(entrypoint), "cmd": own})
     if not args and not program.command:
@@ -119,7 +125,9 @@ def compose_command(program: ContainerTask, config: Mapping[str, Any]) -> list[s
 
 
 def compose_own_variables(host: Mapping[str, str], loader: Mapping[str, str]) -> dict[str, str]:
-    """Returns the image's ENV, and what Kubernetes adds. ``loader``: the image's values of some."""
+    """Returns the image's ENV with the variables that Kubernetes adds. ``loader`` holds the image's
+    values of some variables.
+    """
     own = {name: value for name, value in host.items() if name not in _OWN_VARIABLES}
     return {**own, **{str(name): str(value) for name, value in loader.items()}}
 

@@ -38,7 +38,9 @@ _NAME = b"oom_kill"
 
 
 class OomCounter:
-    """Keeps the file open: opening it may come too late."""
+    """Counter of a group's kills for want of memory. It keeps its file open: to open it later may
+    be too late.
+    """
 
     files: Sequence[str] = _FILES
     name = _NAME
@@ -49,11 +51,13 @@ class OomCounter:
 
     @property
     def counts(self) -> bool:
-        """Says whether there is a counter: then no kill by it means that there was none."""
+        """Returns whether there is a counter; only then does a count of 0 mean that there was no
+        kill.
+        """
         return self._descriptor >= 0
 
     def read(self) -> None:
-        """Keeps the count as it is now; where the group is gone, the last one stays."""
+        """Reads the count; if the group is gone, the last count stays."""
         if self._descriptor < 0:
             return
         try:
@@ -64,7 +68,7 @@ class OomCounter:
 
 
 class RefusalCounter(OomCounter):
-    """``kills`` is how often a process was refused at the limit of their number."""
+    """Counter of processes that were refused: ``kills`` grows when one would exceed their limit."""
 
     files = ("pids.events",)
     name = b"max"
@@ -102,10 +106,11 @@ class Runner:
         first_id: int = 0,
         guard: dict[str, Any] | None = None,
     ) -> None:
-        """``status``: where JSON lines go that the supervisor reads.
+        """Prepares the runner of the container ``name``.
 
-        ``first_id``: of this machine's user whom the image's root shall be, if not root itself.
-        ``guard``: what creates the container's guard, if it is to have one.
+        ``status`` is the descriptor for JSON lines that the supervisor reads. ``first_id`` is the
+        id on this machine of the user that the image's root is mapped to, if not root itself.
+        ``guard`` is the specification of the container's guard, if it is to have one.
         """
         self._engine = engine
         self._name = name
@@ -124,7 +129,7 @@ class Runner:
         self._pidfd = -1
 
     def run(self, spec: dict[str, Any]) -> None:
-        """Ends the process as the program ended; never returns."""
+        """Runs the container, and ends this process as the program ended; never returns."""
         signal.signal(signal.SIGTERM, self._stop)
         try:
             attachment = self._start(spec)
@@ -142,7 +147,9 @@ class Runner:
         end_as(status)
 
     def _start(self, spec: dict[str, Any]) -> Attachment:
-        """Raises EngineError, EngineGone."""
+        """Starts the container and returns the connection to its output. Raises EngineError,
+        EngineGone.
+        """
         engine, name = self._engine, self._name
         self._start_guard()
         self._create(spec)
@@ -163,7 +170,9 @@ class Runner:
         return attachment
 
     def _start_guard(self) -> None:
-        """Starts it first, so that the container never runs without it. Raises EngineGone."""
+        """Starts the guard before the container, so that the container never runs without it.
+        Raises EngineGone.
+        """
         if self._guard_spec is None:
             return
         try:
@@ -172,7 +181,9 @@ class Runner:
             self._unguarded = str(error)
 
     def _create(self, spec: dict[str, Any]) -> None:
-        """Maps the image's users if that can be. Raises EngineError, EngineGone."""
+        """Creates the container, with the image's users mapped if possible. Raises EngineError,
+        EngineGone.
+        """
         if self._first_id:
             self._unmapped = self._create_mapped(spec)
             if not self._unmapped:
@@ -182,9 +193,10 @@ class Runner:
         self._engine.create(self._name, spec)
 
     def _create_mapped(self, spec: dict[str, Any]) -> str:
-        """Creates it; returns why this machine's runtime can't map users, '' if it can.
+        """Creates the container with mapped users; returns why this machine's runtime can't map
+        users, '' if it can.
 
-        Raises EngineError, EngineGone: it can, and fails.
+        Raises EngineError, EngineGone if it can, but fails.
         """
         self._engine.create(self._name, spec, self._first_id, CONTAINER_IDS)
         runtime = self._engine.find_runtime(self._name)
@@ -258,7 +270,9 @@ class Runner:
             self._engine.signal(self._name, "KILL")
 
     def _conclude(self) -> int:
-        """Returns the exit code, once the engine tells it. Raises EngineError, EngineGone."""
+        """Returns the program's exit code, once the engine reports it. Raises EngineError,
+        EngineGone.
+        """
         self._oom.read()
         self._refusals.read()
         pause_s, end = _FIRST_PAUSE_S, time.monotonic() + _END_LIMIT_S
@@ -295,7 +309,9 @@ class Runner:
 
 
 def end_as(status: int) -> None:
-    """Ends this process with an exit code, or by the signal that ``status`` - 128 is."""
+    """Ends this process with the exit code ``status``; if a signal ended the program, ``status`` is
+    128 more than its number, and the same signal ends this process.
+    """
     number = status - SIGNALLED
     if 0 < number < signal.NSIG:
         try:
@@ -314,7 +330,9 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def find_inside(top: str, path: str) -> str:
-    """Returns where the image's absolute path lies below ``top``, whatever steps up are in it."""
+    """Returns where the image's absolute path lies below ``top``; steps up (``..``) can't lead out
+    of ``top``.
+    """
     return os.path.join(os.path.realpath(top), *split(os.path.normpath(f"/{path}")))
 
 

@@ -31,10 +31,12 @@ _AT_ONCE_BYTES = 32768
 
 
 class ContainerEntry:
-    """Enters the container described by ``record``, which the supervisor wrote for cleanup."""
+    """The entry to a program's container, described by the ``record`` that the supervisor wrote for
+    cleanup.
+    """
 
     def __init__(self, record: IsolationRecord) -> None:
-        """Raises Unavailable: no program runs there."""
+        """Finds the running program. Raises Unavailable if no program runs there."""
         if record.boot != boot_id() or not record.init:
             raise Unavailable("the replica's program isn't running")
         self._engine = Engine(record.engine)
@@ -49,7 +51,9 @@ class ContainerEntry:
         return is_alive(self._program)
 
     def start(self, wanted: ShellRequest) -> ContainerShellProcess:
-        """Raises Unavailable, SpawnFailed, OSError; then nothing was started."""
+        """Starts a shell in the container. Raises Unavailable, SpawnFailed, OSError; nothing was
+        started then.
+        """
         terminal = wanted.command is None
         spec = {
             "AttachStdin": True,
@@ -74,7 +78,7 @@ class ContainerEntry:
 
 
 class ContainerShellProcess(ShellProcess):
-    """``execution``: the engine's id of the shell."""
+    """A shell in the program's container; ``execution`` is the engine's id of the shell."""
 
     def __init__(
         self,
@@ -100,7 +104,9 @@ class ContainerShellProcess(ShellProcess):
             return
 
     def hang_up(self) -> None:
-        """Signals the shell; what can't be signalled from here ends with the container."""
+        """Sends the shell a hang-up signal; processes that can't be signalled from here end with
+        the container.
+        """
         number = self._rising.pop() if len(self._rising) > 1 else self._rising[0]
         try:
             found = self._engine.call("GET", f"/exec/{self._execution}/json")
@@ -149,7 +155,7 @@ def _connect(
 
 
 def _fork(body: Callable[[], None], *kept: int) -> int:
-    """Forks a child that runs ``body``, and ends with this process."""
+    """Forks a child that runs ``body``, and that ends when this process ends."""
     parent = os.getpid()
 
     def run(ready: int) -> None:

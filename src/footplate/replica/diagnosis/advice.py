@@ -209,9 +209,11 @@ def advise_on_buckets(cause: str, facts: ReplicaFacts) -> str:
 
 
 def _find_absent(cause: str, facts: ReplicaFacts) -> str:
-    """Finds the bucket that a message names and that isn't among the program's; '' if none.
+    """Returns the bucket that a message names and that isn't among the program's; '' if there is
+    none.
 
-    Only where the supervisor sees the folders of buckets: there a missing one is no bucket.
+    Looks only where the supervisor sees the folders of buckets: there a missing folder means a
+    missing bucket.
     """
     if _ABSENT.search(cause) is None or not os.path.isdir(facts.real_path("/gcs")):
         return ""
@@ -226,7 +228,9 @@ _HOST = re.compile(r"[a-z0-9-][a-z0-9.-]{0,100}\.(?:googleapis\.com|pkg\.dev|gcr
 
 
 def advise_on_google(cause: str, _facts: ReplicaFacts) -> str:
-    """Explains a host of Google, unless this service worded the cause and explained it."""
+    """Returns advice about a host of Google that the cause names, unless this service worded the
+    cause.
+    """
     host = _HOST.search(cause)
     if host is None:
         return ""

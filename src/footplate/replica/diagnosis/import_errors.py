@@ -45,7 +45,7 @@ def advise_on_imports(cause: str, facts: ReplicaFacts) -> str:
 
 
 def _advise_on_missing(module: str, facts: ReplicaFacts) -> str:
-    """Advises on what is missing of the user's own package, or of others."""
+    """Returns advice about a missing module, of the user's own package or of another."""
     installed = InstalledModules(facts.sites)
     top, _, rest = module.partition(".")
     known = installed.modules(top)
@@ -69,7 +69,9 @@ def _advise_on_missing(module: str, facts: ReplicaFacts) -> str:
 def _advise_on_implicit_import(
     module: str, installed: InstalledModules, facts: ReplicaFacts
 ) -> str:
-    """Looks beside the importing file as Python 2 did; returns '' if nothing is there."""
+    """Returns advice if the module lies in the user's own package, where Python 2 found it beside
+    the importing file; else ''.
+    """
     own, (top, *_) = facts.module.partition(".")[0], module.split(".")
     found = installed.package_with(top, own) if own else ""
     if not found:

@@ -49,7 +49,9 @@ def _normalize(name: str) -> str:
 
 
 class InstalledModules:
-    """``sites`` are the directories in which packages lie, the user's own first."""
+    """The packages that are installed in ``sites``, directories of which the first is the user's
+    own.
+    """
 
     def __init__(self, sites: Sequence[str]) -> None:
         self.sites = sites
@@ -59,11 +61,11 @@ class InstalledModules:
             self._versions.update(_read_versions(site))
 
     def distribution_of(self, module: str) -> str:
-        """Returns what is to be required for a module, as far as that is known."""
+        """Returns the name to require for a module; the module's own name if no other is known."""
         return _BY_MODULE.get(module) or module.replace("_", "-")
 
     def version_of(self, module: str) -> tuple[str, str]:
-        """Returns the distribution that a module is of, and its version; empty: it isn't known."""
+        """Returns the distribution that has a module, and its version; empty if unknown."""
         for name in (module, _BY_MODULE.get(module, module)):
             normal = _normalize(name)
             for known in (normal, f"{normal}-cpu"):
@@ -73,18 +75,18 @@ class InstalledModules:
 
     @property
     def own_site(self) -> str:
-        """The folder of the user's packages, and what they brought; '' if there are none."""
+        """The folder with the user's packages and their dependencies; '' if there are none."""
         return self.sites[0] if len(self.sites) > 1 else ""
 
     def is_own(self, distribution: str) -> bool:
-        """Returns whether the user's requirements brought it."""
+        """Returns whether the user's requirements brought the distribution."""
         return distribution in self._own
 
     def origin(self, distribution: str, runtime: str) -> str:
         return "brought by your requirements" if self.is_own(distribution) else runtime
 
     def package_with(self, module: str, root: str) -> str:
-        """Returns the package that has this module: ``root`` or one below it; empty: none has."""
+        """Returns the package that has this module, ``root`` or one below it; '' if none has."""
         packages = [root]
         for package in packages:
             names = self.modules(package) or []
@@ -99,7 +101,7 @@ class InstalledModules:
         return any(os.path.isdir(os.path.join(site, *name.split("."))) for site in self.sites)
 
     def modules(self, package: str) -> list[str] | None:
-        """Returns what is in a package, by name; None if there is no such package."""
+        """Returns the names of modules in a package; None if there is no such package."""
         found: list[str] | None = None
         for site in self.sites:
             path = os.path.join(site, *package.split("."))
@@ -114,7 +116,7 @@ class InstalledModules:
         return sorted(_list_modules(self.sites[0])) if len(self.sites) > 1 else []
 
     def nearest(self, module: str) -> str:
-        """Returns a module that is there and is called almost so."""
+        """Returns an existing module with nearly the same name."""
         return self.nearest_of(module, [n for site in self.sites for n in _list_modules(site)])
 
     def nearest_of(self, name: str, names: Sequence[str]) -> str:
@@ -124,7 +126,7 @@ class InstalledModules:
         return near[0] if near and near[0] != name else ""
 
     def summary(self) -> str:
-        """Returns the best known of what the runtime has, with versions."""
+        """Returns the best-known packages of the runtime, with versions."""
         versions = {name: v for name, v in self._versions.items() if name not in self._own}
         main = [name for name in _MAIN if name in versions][:_MOST]
         named = [f"{name} {versions[name]}" for name in main]

@@ -53,7 +53,9 @@ _OWN = re.compile(r"No module named 'keras\.[\w.]+'|from 'keras\.[\w.]+'")
 
 
 def advise_on_keras(cause: str, facts: ReplicaFacts) -> str:
-    """Keras 2 is there as well, as ``tf_keras``: whether it has what is missing is looked up."""
+    """Returns advice about errors of Keras 3; looks up whether Keras 2, which is there as
+    ``tf_keras``, has the missing name.
+    """
     installed = InstalledModules(facts.sites)
     tensorflow, keras = installed.version_of("tensorflow")[1], installed.version_of("keras")[1]
     if not tensorflow or not re.match(r"[3-9]\.", keras):

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 class ReplicaFacts:
-    """``environments`` are the roots in which its packages lie, the user's own first.
+    """The facts about a replica that help to explain its failure.
 
-    ``job`` is the resource's name, ``variables`` are the names of those that the task sets,
-    ``texts`` their values and the program's arguments.
-    ``memory`` says in words what it held and what there is. ``places`` lead from the beginnings
-    of paths as the program sees them to where they are.
+    ``environments`` are the roots in which its packages lie, the user's own first. ``job`` is the
+    resource's name. ``variables`` are the names of the variables that the task sets, ``texts``
+    their values and the program's arguments.
+
+    ``memory`` is a phrase: how much memory the program held, and how much there is. ``places``
+    leads from beginnings of paths, as the program sees them, to the paths on the host.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class ReplicaFacts:
         return f"runtime {self.runtime}" if self.runtime else "its environment"
 
     def real_path(self, path: str) -> str:
-        """Returns where on the host a path of the program is."""
+        """Returns the host's path for a path of the program."""
         for beginning, real in self.places.items():
             if path == beginning or path.startswith(f"{beginning}/"):
                 return real + path[len(beginning) :]

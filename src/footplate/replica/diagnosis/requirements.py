@@ -15,6 +15,8 @@ _WITHOUT_SETUP = {
 
 
 def describe_requirement(requirement: str, facts: ReplicaFacts) -> str:
-    """Says where to put it: not all have a setup.py of their own."""
+    """Returns a phrase that says where to put the requirement: not all packages have a setup.py of
+    their own.
+    """
     way = _WITHOUT_SETUP.get(facts.module.partition(".")[0], _IN_SETUP)
     return way.replace("{}", requirement)

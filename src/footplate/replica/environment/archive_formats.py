@@ -57,7 +57,9 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _file_name(path: str, name: str, head: bytes) -> str:
-    """Returns a name that says only the kind: uv would refuse one that isn't the package's own."""
+    """Returns a file name that says only the kind of archive: uv would refuse a name that isn't the
+    package's own.
+    """
     if head.startswith(b"\x1f\x8b"):
         return "package.tar.gz"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -91,7 +93,9 @@ def _zip_name(path: str, name: str) -> str:
 
 
 def _convert(download: str, path: str, name: str, head: bytes) -> str:
-    """Builds take gzip only. What comes out of the compression is counted, and bounded."""
+    """Converts an archive to gzip, because builds take no other compression. The bytes that come
+    out of the compression are counted, and limited.
+    """
     left = MAX_UNPACKED_BYTES
     try:
         with _open(download, head) as source, gzip.open(path, "wb", compresslevel=1) as target:

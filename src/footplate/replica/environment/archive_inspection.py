@@ -94,7 +94,7 @@ class _Inspection:
         return PreparationError(f"the package {self._archive} is refused: its member {shown} {why}")
 
     def see(self, name: str) -> None:
-        """A member by its name."""
+        """Records a member by its name."""
         if len(self._names) >= MAX_MEMBERS:
             raise PreparationError(
                 f"the package {self._archive} is refused: it has more than {MAX_MEMBERS} members"
@@ -110,19 +110,19 @@ class _Inspection:
         self._names.append(posixpath.normpath(name))
 
     def see_link(self, name: str, target: str, directory: str) -> None:
-        """A link whose ``target`` is meant from ``directory``."""
+        """Records a link; ``target`` is relative to ``directory``."""
         if target.startswith(("/", "\\")) or _DRIVE.match(target) or "\0" in target:
             raise self.refuse(name, f"is a link to {target[:100]!r}, outside of the archive")
         self._links[posixpath.normpath(name)] = posixpath.join(directory, target)
 
     def see_content(self, name: str, stream: IO[bytes]) -> None:
-        """A file: show it, then let the rest of it pass."""
+        """Shows a file's content to the reader, then reads the rest of it."""
         self._read(name, stream)
         while stream.read(_CHUNK_BYTES):
             pass
 
     def count(self, member: str, size: int) -> None:
-        """Counts bytes that have come out of the compression."""
+        """Counts bytes that have come out of the compression, against their limit."""
         self._bytes += size
         if self._bytes > self._limit_bytes:
             limit = f"{self._limit_bytes >> 20} MiB"
@@ -158,7 +158,7 @@ def _parents(name: str) -> list[str]:
 
 
 class _Header(tarfile.TarInfo):
-    """A header of a tar file; long ones are read into memory whole, so they are bounded."""
+    """A header of a tar file. Long headers are read into memory whole, so their size is limited."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -169,7 +169,7 @@ class _Header(tarfile.TarInfo):
 
 
 class _Counting(gzip.GzipFile):
-    """Tells the inspection how much has come out of the compression."""
+    """A gzip file that tells the inspection how many bytes have come out of the compression."""
 
     def __init__(self, file: IO[bytes], inspection: _Inspection) -> None:
         super().__init__(fileobj=file, mode="rb")

@@ -30,7 +30,9 @@ _LAYOUT = "3"
 
 
 class Assembly:
-    """``slices`` are those of the task's runtime that this host can use."""
+    """The making of a program's environment from its parts. ``slices`` are the slices of the task's
+    runtime that this host can use.
+    """
 
     def __init__(
         self,
@@ -49,7 +51,9 @@ class Assembly:
         self._teller = teller
 
     def assemble(self, packages: list[Package], builds: BuildCache) -> Prepared:
-        """Raises PreparationError."""
+        """Returns the environment for the packages, which is made if the cache lacks it. Raises
+        PreparationError.
+        """
         words = self._find_words()
         if not packages:
             choice = choose(self._slices, words, self._task.forced_slice)
@@ -91,7 +95,7 @@ class Assembly:
         return Prepared(python, bins, (built.use, base.use), built.record.notes)
 
     def _make_key(self, packages: list[Package], root: str) -> str:
-        """Returns the key of what a layer depends on; what requirements came to holds on."""
+        """Returns the key of a layer, made from all that the layer depends on."""
         slices = [
             part for s in self._slices for part in (s.name, s.lock_sha256, *sorted(s.unless), "")
         ]
@@ -101,7 +105,7 @@ class Assembly:
         return make_key(_LAYOUT, place, self._interpreter.identity, *task, *slices, *given)
 
     def _reopen_base(self, built: CompleteBuild) -> Base:
-        """Returns the base below a layer; made again if somebody has removed it."""
+        """Returns the base below a layer; the base is made again if it was removed."""
         sha256 = built.record.base
         pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]
         return self._bases.get(self._task.runtime, pieces)

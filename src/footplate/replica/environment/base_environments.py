@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     class Locks(Protocol):
         def fetch_lock(self, sha256: str, directory: str) -> str:
-            """Returns a lock's path, perhaps kept in the directory. Raises PreparationError."""
+            """Returns the path of a lock file, which may be stored in ``directory``. Raises
+            PreparationError.
+            """
 
 
 _LAYOUT = "2"
@@ -39,7 +41,7 @@ class _Unobtainable(Exception):
 
 
 class Base:
-    """An environment that programs use, or that layers are put on."""
+    """An environment that programs use, or on which layers are put."""
 
     def __init__(self, built: CompleteBuild, site: str, lock_sha256: str, note: str) -> None:
         self.use = built.use
@@ -61,7 +63,9 @@ class BaseEnvironments:
         teller: ProgressOutput,
         job: str = "",
     ) -> None:
-        """``job``: of the replica that wants one, if it is one."""
+        """Prepares the cache of base environments; ``job`` names the job of the replica that wants
+        one, and is empty if no replica does.
+        """
         root = os.path.join(cache, "runtimes")
         self._root = root
         self._folder = os.path.join(cache, "locks")
@@ -73,20 +77,21 @@ class BaseEnvironments:
 
     @property
     def made(self) -> int:
-        """The number that was built here, rather than found."""
+        """The number of environments that were built here, rather than found."""
         return self._builds.made
 
     def find(self, piece: Slice) -> Base | None:
-        """Returns the environment of a slice, if it is there."""
+        """Returns the environment of a slice; None if it isn't there."""
         built = self._builds.hold(self._key(piece))
         return None if built is None else self._open(built, piece)
 
     def close(self) -> None:
-        """Gives up the used ones: until then they are kept from removal."""
+        """Releases the environments in use; until then they are kept from removal."""
         self._builds.close()
 
     def get(self, runtime: str, choice: list[Slice]) -> Base:
-        """Returns the environment of the first slice; of the next one where that can't be had.
+        """Returns the environment of the first slice; that of the next slice if the first can't be
+        had.
 
         Raises:
             PreparationError: none can be had; saying why.

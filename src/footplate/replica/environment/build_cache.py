@@ -23,12 +23,12 @@ _WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_key(*parts: str) -> str:
-    """Returns a name for what these parts make together; no two lists of parts have the same."""
+    """Returns a key for the list of parts; no two lists have the same key."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 class CompleteBuild:
-    """A finished directory, and what was written down about it."""
+    """A finished directory, with the record that its builder wrote."""
 
     def __init__(self, path: str, record: BuildRecord) -> None:
         self.path = path
@@ -49,10 +49,11 @@ class BuildCache:
     """
 
     def __init__(self, root: str, job: str = "", *, exposed: bool = False) -> None:
-        """``job``: that of the replica, for other replicas of it that wait.
+        """Prepares a cache of builds in the directory ``root``.
 
-        ``exposed``: programs here could change what is built. It is compared before each use with
-        what it was when it was complete, and built anew where it was changed.
+        ``job`` is the replica's job, which other replicas that wait for a build are told. With
+        ``exposed``, programs on this machine could change what is built: each build is compared
+        before use with its state when it was completed, and is made anew if it was changed.
         """
         self.root = root
         self._job = job
@@ -62,7 +63,7 @@ class BuildCache:
         """How many were built here, rather than found."""
 
     def hold(self, key: str) -> CompleteBuild | None:
-        """Returns the directory of ``key`` with a shared lock, if it exists."""
+        """Returns the build of ``key``, held by a shared lock; None if there is none."""
         if self._find(key) is None:  # what isn't there needs no lock
             return None
         descriptor = self._open(key)
@@ -116,18 +117,20 @@ class BuildCache:
             raise
 
     def _name_builder(self, descriptor: int) -> str:
-        """Says who builds; other jobs have no name here: they may be somebody else's."""
+        """Returns a phrase for the builder; other jobs aren't named, for they may be somebody
+        else's.
+        """
         if cache_locks.is_signed(descriptor, self._job):
             return "another replica or trial of this job"
         return "another job"
 
     def close(self) -> None:
-        """Gives up all that is used."""
+        """Releases all builds in use."""
         while self._held:
             os.close(self._held.popitem()[1])
 
     def _find(self, key: str) -> CompleteBuild | None:
-        """Returns a complete build; where programs could change it, only if they haven't."""
+        """Returns a complete build; if programs could change it, only if they haven't."""
         built = self._read(key)
         if built is None or not self._exposed:
             return built
@@ -135,7 +138,7 @@ class BuildCache:
         return built if digest and digest == _digest(built.path) else None
 
     def _read(self, key: str) -> CompleteBuild | None:
-        """Reads a build; one that was moved here isn't any: it has its old path in it."""
+        """Returns a build; None if it was moved here, because it contains its old path."""
         path = os.path.join(self.root, key)
         try:
             with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
@@ -148,7 +151,9 @@ class BuildCache:
         return cache_locks.open_lock(os.path.join(self.root, key))
 
     def _keep(self, key: str, descriptor: int) -> CompleteBuild | None:
-        """Keeps the build from removal by its lock, which is shared by now, if it is there."""
+        """Returns the build, if there is one, and keeps it from removal by its lock, which is
+        shared by now.
+        """
         built = self._find(key)
         if built is None:
             return None
@@ -160,7 +165,9 @@ class BuildCache:
         return built
 
     def _build(self, key: str, make: Callable[[str, int], BuildRecord], lock: int) -> None:
-        """Builds alone with the lock; somebody else may have come first all the same."""
+        """Makes the build while it holds the lock alone, unless another process has made it
+        meanwhile.
+        """
         if self._find(key) is not None:
             return
         path = os.path.join(self.root, key)
@@ -182,14 +189,17 @@ class BuildCache:
 
 
 def _seal(path: str) -> None:
-    """Keeps anybody from writing its directories: Python would add bytecode by itself."""
+    """Makes the directories below ``path`` read-only for all: Python would add bytecode by
+    itself.
+    """
     for folder, _, _, descriptor in os.fwalk(path):
         if folder != path:
             os.fchmod(descriptor, os.fstat(descriptor).st_mode & ~_WRITE)
 
 
 def _digest(path: str) -> str:
-    """Digests all names in it, and what the kernel notes of each change; '' if it goes away.
+    """Returns a digest of all names below ``path``, and of the kernel's notes on each change; '' if
+    ``path`` is removed meanwhile.
 
     No program can set the time of a change back, and reading contents would take seconds.
     """
@@ -209,7 +219,9 @@ def _digest(path: str) -> str:
 
 
 def _complete(path: str, record: BuildRecord) -> None:
-    """Marks it complete; what that says must hold after a power cut, so all else comes first."""
+    """Marks a build complete. The mark must be true after a power cut too, so everything else is
+    written to disk first.
+    """
     os.sync()
     marker = os.path.join(path, cache_locks.MARKER)
     with contextlib.suppress(FileNotFoundError):  # what was installed may have left a link there

@@ -62,7 +62,7 @@ _WRITABLE_PATH = re.compile(rf"(?:{'|'.join(WRITABLE)})/[^\s,:;=]+")
 
 
 class Build:
-    """A process in a process namespace of its own: what is left of it ends with it."""
+    """A process in a process namespace of its own; the rest of the build ends with it."""
 
     def __init__(self, namespace: PidNamespace, first: NamespacedProgram) -> None:
         self._namespace = namespace
@@ -76,14 +76,17 @@ class Build:
 
 
 class BuildIsolation:
-    """``view`` is what builds see, if not all. ``user`` runs them, if another than this process.
+    """The isolation in which packages are built. ``view`` is the part of the file system that
+    builds see; None means all. ``user`` runs them; None means the user of this process.
 
-    They have a directory of their own, ``scratch``, with a cache of uv in it: what a build could
-    write to the cache of all would be run by others.
+    Builds have a directory of their own, ``scratch``, with a cache of uv in it: files that a build
+    wrote to the common cache would be run by others.
     """
 
     def __init__(self, scratch: str, user: User | None, *, namespaced: bool) -> None:
-        """``namespaced``: builds have process namespaces; else they ``enter`` what they see."""
+        """Prepares the isolation. With ``namespaced``, builds have process namespaces; without,
+        they ``enter`` their view of the file system.
+        """
         self.scratch = scratch
         self.user = user
         self.namespaced = namespaced
@@ -93,11 +96,11 @@ class BuildIsolation:
 
     @property
     def output(self) -> str:
-        """The folder where builds leave what they make."""
+        """The folder in which builds leave their results."""
         return os.path.join(self.scratch, _OUTPUT)
 
     def find_installed(self, interpreter: Interpreter) -> list[str]:
-        """Returns what builds have installed by pip, with versions."""
+        """Returns the packages that builds have installed by pip, with versions."""
         top, scratch = os.path.split(self.scratch)
         site = find_site(os.path.join(scratch, *_USER_BASE), interpreter)
         try:
@@ -112,7 +115,7 @@ class BuildIsolation:
         return os.path.join(self.scratch, _TMP)
 
     def writing(self, path: str) -> BuildIsolation:
-        """Returns the same for a build that may change the environment at ``path``."""
+        """Returns the same isolation, for a build that may change the environment at ``path``."""
         made = copy.copy(self)
         if self.view is not None and self.view.hidden_paths is not None:
             made.view = copy.copy(self.view)
@@ -126,7 +129,7 @@ class BuildIsolation:
         return Build(namespace, namespace.start(launch, self.view))
 
     def enter(self) -> None:
-        """Isolates a process that is to become a build. Raises OSError."""
+        """Isolates this process, which is about to become a build. Raises OSError."""
         if self.view is not None:
             enter_view(self.view)
         if self.user is not None:
@@ -143,7 +146,9 @@ class BuildIsolation:
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}
 
     def prepare(self) -> str:
-        """Makes the directories; returns why they can't be the user's, or ''. Raises OSError."""
+        """Makes the directories; returns why they can't be given to the user, or ''. Raises
+        OSError.
+        """
         paths = [os.path.join(self.scratch, name) for name in ("", _TMP, _HOME, _UV_CACHE, _OUTPUT)]
         for path in paths:
             os.makedirs(path, exist_ok=True)
@@ -233,7 +238,7 @@ def isolate_build(
 
 
 def _find_tools(ticket: SupervisorTicket, programs: Sequence[str], user: User | None) -> list[str]:
-    """Returns uv, and the programs and indexes of builds with a ``user``."""
+    """Returns the paths of uv, and of the programs and indexes of builds that run as ``user``."""
     if user is None:
         return [ticket.uv]
     return [ticket.uv, *_find_places(programs), *_find_local_indexes(os.environ)]
@@ -242,7 +247,7 @@ def _find_tools(ticket: SupervisorTicket, programs: Sequence[str], user: User | 
 def _open_buckets(
     build_isolation: BuildIsolation, shared: Sequence[str], why: str
 ) -> BuildIsolation:
-    """Lets the user write them where he can't own what is in them."""
+    """Lets the user write to the buckets, if he can't be made the owner of their files."""
     if build_isolation.user is None:
         return build_isolation
     try:
@@ -254,9 +259,11 @@ def _open_buckets(
 
 
 def _find_named(environment: Mapping[str, str]) -> list[str]:
-    """Returns the paths that variables name below the directories that all users may write.
+    """Returns the paths in environment variables that lie inside directories that all users may
+    write.
 
-    Builds go by them: certificates, compilers, folders of packages, the socket of an SSH agent.
+    Builds use these paths: certificates, compilers, folders of packages, the socket of an SSH
+    agent.
     """
     values = [value for name, value in environment.items() if name != "TMPDIR"]
     found = [path for value in values for path in _WRITABLE_PATH.findall(value)]
@@ -280,7 +287,9 @@ def _find_local_indexes(environment: Mapping[str, str]) -> list[str]:
 
 
 def _find_places(programs: Sequence[str]) -> list[str]:
-    """Returns the directories in which these lie, and their installations."""
+    """Returns the directories in which the programs lie, and the directories of their
+    installations.
+    """
     paths = [path for program in programs for path in (program, os.path.realpath(program))]
     found = [sys.prefix, sys.base_prefix]
     found += [os.path.dirname(os.path.dirname(path)) for path in paths]

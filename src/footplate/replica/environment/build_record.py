@@ -6,7 +6,9 @@ from footplate.protocol.message import Message
 
 
 class BuildRecord(Message, sparse=True):
-    """A runtime's environment has ``slice``, ``lock_sha256`` and ``python``; a layer the rest."""
+    """The record of a build. A runtime's environment has ``slice``, ``lock_sha256`` and ``python``;
+    a layer has the other fields.
+    """
 
     path: str = ""
     """Where it was built; it can't be moved."""

@@ -22,7 +22,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 
 
 class CacheEntry:
-    """An environment as it lies there; ``record``: what its builder wrote down, empty if none."""
+    """An environment of the cache; ``record`` is its builder's, empty if there is none."""
 
     def __init__(self, path: str, record: BuildRecord, entry: Entry) -> None:
         self.path = path
@@ -44,7 +44,7 @@ class Pruned:
 
 
 class Cache:
-    """Works beside any number of processes that build, use and remove the same environments."""
+    """The cache of environments. Any number of processes can build, use and remove them at once."""
 
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
@@ -60,20 +60,20 @@ class Cache:
         ]
 
     def clear_up(self) -> None:
-        """Removes the rest of what others began to remove."""
+        """Removes what is left of environments that other processes began to remove."""
         for kind in KINDS:
             empty_trash(os.path.join(self.root, kind))
 
     def plan(
         self, policy: EvictionPolicy, clock: Callable[[], float] = time.time
     ) -> list[CacheEntry]:
-        """Returns what ``prune`` would remove now."""
+        """Returns the entries that ``prune`` would remove now."""
         found = {(f.entry.kind, f.entry.key): f for f in self.look()}
         chosen = choose([f.entry for f in found.values()], policy, clock())
         return [found[entry.kind, entry.key] for entry in chosen]
 
     def prune(self, policy: EvictionPolicy, clock: Callable[[], float] = time.time) -> Pruned:
-        """Raises OSError."""
+        """Removes the entries that the policy chooses. Raises OSError."""
         self.clear_up()
         pruned = Pruned()
         for found in self.plan(policy, clock):
@@ -81,7 +81,9 @@ class Cache:
         return pruned
 
     def remove(self, uses: Collection[str]) -> None:
-        """Removes these, named like ``layers/KEY``, except what is in use. Raises OSError."""
+        """Removes the environments named, like ``layers/KEY``, except those in use. Raises
+        OSError.
+        """
         for found in self.look():
             if f"{found.entry.kind}/{found.entry.key}" in uses:
                 self._remove(found)
@@ -131,7 +133,7 @@ def _read(path: str) -> BuildRecord | None:
 
 
 def _use_of(path: str) -> tuple[float, bool]:
-    """Returns when it was used last, and whether it is now. Raises OSError."""
+    """Returns when the environment was used last, and whether it is in use now. Raises OSError."""
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # in use

@@ -44,7 +44,9 @@ def set_aside(path: str) -> str:
 
 
 def empty_trash(root: str) -> None:
-    """Removes what others didn't come to remove; several may do so at once."""
+    """Removes the directories that other processes set aside but didn't remove; several processes
+    may do so at once.
+    """
     trash = os.path.join(root, _TRASH)
     try:
         names = os.listdir(trash)
@@ -62,7 +64,7 @@ def _unmark(path: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Removes a directory as far as it goes.
+    """Removes a directory as far as possible.
 
     Packages may hold directories that not even their owner may write to.
     """

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class GivenFiles:
-    """``locks/SHA256`` and ``given/INDEX`` below ``home``."""
+    """The files that the supervisor was given: ``locks/SHA256`` and ``given/INDEX``."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -60,7 +60,7 @@ class GivenFiles:
             return file.read()
 
     def download(self, path: str, destination: str) -> None:
-        """A package, by its path in the replica API. Raises OSError."""
+        """Copies a package, by its path in the replica API, to ``destination``. Raises OSError."""
         shutil.copyfile(os.path.join(self._home, "given", os.path.basename(path)), destination)
 
 
@@ -99,7 +99,7 @@ class Setup:
     def __init__(
         self, home: str, ticket: SupervisorTicket, source: Source, teller: ProgressOutput
     ) -> None:
-        """Raises PreparationError, OSError."""
+        """Prepares the parts for the task. Raises PreparationError, OSError."""
         described = _read(Home(home).read_task)
         self.task = task = EnvironmentTask(described)
         # Environments contain their own paths: there is one way to write that of the cache.
@@ -191,9 +191,9 @@ def remember(
 
 
 def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
-    """Makes room again for what was built, if the cache has more than its limit; 0: it has none.
+    """Removes environments if the cache has grown above its limit; 0 means no limit.
 
-    What can't be removed now is tried again after the next build.
+    Environments that can't be removed now are tried again after the next build.
     """
     if limit_bytes <= 0:
         return
@@ -213,7 +213,9 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
 
 
 def _read_ticket(home: str) -> SupervisorTicket:
-    """Where the service has promised no isolation, the supervisor has found what there is."""
+    """Returns the ticket. If the service has promised no isolation, the supervisor has found out
+    which there is, and the ticket gets that.
+    """
     directory = Home(home)
     ticket = directory.read_ticket()
     if ticket.promised is None:
@@ -222,7 +224,7 @@ def _read_ticket(home: str) -> SupervisorTicket:
 
 
 def _read(what: Callable[[], T]) -> T:
-    """Raises PreparationError."""
+    """Returns the result of ``what``. Raises PreparationError in place of its errors."""
     try:
         return what()
     except (OSError, ValueError) as error:

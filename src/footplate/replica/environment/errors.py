@@ -4,4 +4,6 @@ from __future__ import annotations
 
 
 class PreparationError(Exception):
-    """The message is one sentence for the user: what failed, and what to do."""
+    """Error of a preparation. The message is one sentence for the user: what failed, and what to
+    do.
+    """

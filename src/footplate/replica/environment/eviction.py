@@ -74,7 +74,9 @@ def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list
 
 
 def _rank(entry: Entry) -> tuple[bool, float, str, str]:
-    """Useless ones first, for they make room for others to stay."""
+    """Returns the order of removal: useless entries first, for they make room for others to
+    stay.
+    """
     return not entry.useless, entry.used_at, entry.kind, entry.key
 
 

@@ -26,20 +26,22 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 class FetchedInterpreters:
-    """The interpreters in the directory ``pythons`` of a cache. None of this runs one."""
+    """The interpreters in the directory ``pythons`` of a cache. No method runs one."""
 
     def __init__(self, cache: str, uv: Uv) -> None:
         self._directory = os.path.join(os.path.realpath(cache), "pythons")
         self._uv = uv
 
     def find(self, version: str) -> str:
-        """Returns the path of the newest one of a version like 3.10; '' without one."""
+        """Returns the path of the newest fetched interpreter of a version like 3.10; '' if there is
+        none.
+        """
         pattern = os.path.join(f"cpython-{version}.*-*", "bin", f"python{version}")
         found = glob.glob(os.path.join(glob.escape(self._directory), pattern))
         return max(found, key=_numbers, default="")
 
     def fetch(self, version: str) -> str:
-        """Returns the path. Raises UvFailed."""
+        """Fetches an interpreter and returns its path. Raises UvFailed."""
         place = ["--install-dir", self._directory, "--no-bin"]
         said = self._uv.run(["python", "install", *place, f"cpython-{version}"])
         path = self.find(version)
@@ -57,7 +59,7 @@ def locate(
     *,
     fetches: bool,
 ) -> tuple[Interpreter | None, str]:
-    """Returns an interpreter of this machine and its path; None for one that was fetched.
+    """Returns an interpreter of this machine and its path; for a fetched one, None and its path.
 
     Raises PreparationError: there is none, and none can be fetched.
     """

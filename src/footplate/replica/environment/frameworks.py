@@ -33,7 +33,9 @@ _LIMITS = (
 
 
 class Frameworks:
-    """``installed`` is what the runtime has; ``requirements`` those of the user's packages."""
+    """The versions of frameworks: ``installed`` are the runtime's packages, ``requirements`` those
+    of the user's packages.
+    """
 
     def __init__(self, installed: Mapping[str, str], requirements: Iterable[str]) -> None:
         self.installed = {name: v for name, v in installed.items() if name in FRAMEWORKS}
@@ -43,24 +45,26 @@ class Frameworks:
 
     @property
     def pinned(self) -> dict[str, str]:
-        """Frameworks that the user's packages pin, with the requirement."""
+        """The frameworks that the user's packages pin, each with the requirement."""
         return {name: text for name, text in self._pins.items() if name in FRAMEWORKS}
 
     def is_pinned(self, name: str) -> bool:
-        """Returns whether the user's packages name one version of it, or a file."""
+        """Returns whether the user's packages pin a framework to one version, or to a file."""
         return name in self._pins
 
     def keep_all(self) -> list[str]:
-        """Requirements with which all frameworks stay as they are."""
+        """Returns requirements that keep all frameworks as they are."""
         return [f"{name}=={version}" for name, version in sorted(self.installed.items())]
 
     def keep_unpinned(self) -> list[str]:
-        """Requirements with which those stay that nobody pins."""
+        """Returns requirements that keep the frameworks that no package pins."""
         modules = {FRAMEWORKS[name] for name in self.pinned}
         return [line for line in self.keep_all() if FRAMEWORKS[name_of(line)] not in modules]
 
     def limits(self, *, pinned: bool) -> list[str]:
-        """Returns what the frameworks in force need and don't say."""
+        """Returns the limits on other packages that the frameworks in use need, but don't
+        declare.
+        """
         versions = dict(self.installed)
         if pinned:
             modules = {FRAMEWORKS[name] for name in self.pinned}
@@ -75,7 +79,9 @@ class Frameworks:
         return list(dict.fromkeys(found))
 
     def find_replaced(self, changes: Sequence[Change]) -> list[tuple[Change, str]]:
-        """Returns what would replace a framework of the runtime, each with its version there."""
+        """Returns the changes that would replace a framework of the runtime, each with the
+        runtime's version.
+        """
         return [
             (change, self.installed[change.name])
             for change in changes
@@ -84,7 +90,9 @@ class Frameworks:
 
 
 def pinned_version(requirement: str) -> str:
-    """Returns the one version that a requirement admits, or the address of a file; empty: many."""
+    """Returns the one version that a requirement admits, or the address of a file; '' if it admits
+    several.
+    """
     match = _PIN.fullmatch("".join(requirement.partition(";")[0].split()))
     if match is not None:
         return match.group(1)

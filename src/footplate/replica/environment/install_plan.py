@@ -17,7 +17,7 @@ _CHANGE = re.compile(
 
 
 class Change:
-    """A distribution to be installed above the base, or that hides something of it."""
+    """A distribution to install above the base, or one that hides a distribution of the base."""
 
     def __init__(self, sign: str, name: str, version: str, url: str) -> None:
         self.added = sign != "-"
@@ -31,7 +31,7 @@ class Change:
 
     @property
     def path(self) -> str:
-        """The path of the file, if it is one of this machine."""
+        """The path of the distribution's file, if it is on this machine."""
         return unquote(urlsplit(self.url).path)
 
     @property
@@ -41,6 +41,6 @@ class Change:
 
 
 def read_changes(output: str) -> Iterator[Change]:
-    """Yields the lines of uv that say what would be installed and what would go."""
+    """Yields the changes in uv's output: distributions to be installed or removed."""
     for sign, name, version, url, source in _CHANGE.findall(output):
         yield Change(sign, name, version, url or source)

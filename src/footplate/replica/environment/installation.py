@@ -80,7 +80,7 @@ def install(
 def _unpack_wheels(
     uv: Uv, make: list[str], words: list[str], progress: Progress, variables: Mapping[str, str]
 ) -> bool:
-    """Unpacks all that has wheels; whether nothing else is wanted.
+    """Unpacks all packages that have wheels; returns whether that was all.
 
     After a failure it begins again with an empty environment: uv would count what is there in part
     as installed, and start the Python of an environment in which packages lie.
@@ -104,7 +104,9 @@ def _unpack_wheels(
 
 
 def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]:
-    """Returns the same without the locked packages ``names``, by a lock that lies in ``path``."""
+    """Returns the words without the locked packages ``names``; the shorter lock is written into
+    ``path``.
+    """
     if not names:
         return words
     place = words.index(_LOCK) + 1
@@ -122,7 +124,9 @@ def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]
 
 @contextlib.contextmanager
 def lent(path: str, user: User | None) -> Iterator[None]:
-    """Lends the path to the user in the block; what is left there is this process's alone."""
+    """Makes the user the owner of the path in the block; afterwards all files belong to this
+    process again.
+    """
     if user is None:
         yield
         return
@@ -134,14 +138,18 @@ def lent(path: str, user: User | None) -> Iterator[None]:
 
 
 def check_real(paths: Sequence[str]) -> None:
-    """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
+    """Checks that no directory, nor one above it, was replaced by a link. Raises
+    PreparationError.
+    """
     for path in paths:
         if os.path.realpath(path) != path:
             raise PreparationError(f"the installation has replaced {path} by a link")
 
 
 def _give(path: str, uid: int, gid: int) -> None:
-    """Gives all files; follows no links, and skips files that have another name elsewhere."""
+    """Gives all files to the owner; follows no links, and skips files that have another name
+    elsewhere.
+    """
     for _, directories, files, parent in os.fwalk(path):
         os.fchown(parent, uid, gid)
         os.fchmod(parent, os.fstat(parent).st_mode & 0o777 & ~_OTHERS_WRITE)

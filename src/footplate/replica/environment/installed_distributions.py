@@ -29,18 +29,20 @@ Requires-Dist: {real}=={version}
 
 
 def normalize(name: str) -> str:
-    """Writes the name as package indexes compare it."""
+    """Returns the name in the form in which package indexes compare names."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def find_site(path: str, interpreter: Interpreter) -> str:
-    """Returns the directory of an environment where packages lie."""
+    """Returns the directory of an environment in which packages lie."""
     minor = ".".join(interpreter.version.split(".")[:2])
     return os.path.join(path, "lib", f"python{minor}", "site-packages")
 
 
 def find_installed(site: str | int) -> dict[str, str]:
-    """Versions by normalized name. ``site`` may be a descriptor."""
+    """Returns the versions of installed distributions by normalized name. ``site`` may be a
+    descriptor.
+    """
     found = {}
     for entry in os.listdir(site):
         match = _DIST_INFO.fullmatch(entry)
@@ -50,16 +52,16 @@ def find_installed(site: str | int) -> dict[str, str]:
 
 
 def can_build(site: str) -> bool:
-    """Returns whether a ``setup.py`` can make a wheel with what lies there."""
+    """Returns whether a ``setup.py`` can make a wheel with the packages in ``site``."""
     installed = find_installed(site)
     major = installed.get("setuptools", "0").partition(".")[0]
     return int(major) >= _MAKES_WHEELS or ("wheel" in installed and int(major) > 0)
 
 
 def add_stand_ins(site: str) -> None:
-    """Says that what provides the same modules under another name is there as well.
+    """Adds records of distributions that others stand in for, with the same modules.
 
-    So ``tensorflow>=2`` in a user's requirements is satisfied where tensorflow-cpu is.
+    So ``tensorflow>=2`` in a user's requirements is satisfied where tensorflow-cpu is installed.
     """
     installed = find_installed(site)
     for pair in _SAME_MODULES:
@@ -82,7 +84,7 @@ def _add_stand_in(site: str, name: str, real: str, version: str) -> None:
 
 
 def read_requirements(metadata: str) -> Iterator[str]:
-    """Yields the requirements that stand in a METADATA text, without those of extras."""
+    """Yields the requirements in a METADATA text, except those of extras."""
     for line in metadata.partition("\n\n")[0].splitlines():
         field, _, value = line.partition(":")
         if field.lower() == "requires-dist" and not re.search(r"\bextra\s*==", value):

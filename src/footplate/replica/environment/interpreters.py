@@ -39,7 +39,7 @@ print(json.dumps({
 class Interpreter:
     """An interpreter that was run. Two with the same identity make the same environments.
 
-    ``fetched``: it is foreign code, and runs only as builds do.
+    ``fetched`` means that its code is foreign: it runs only with the isolation of builds.
     """
 
     def __init__(self, found: Mapping[str, str], *, fetched: bool = False) -> None:
@@ -56,7 +56,9 @@ class Interpreter:
 
 
 class Interpreters:
-    """``globs`` are patterns of interpreters' paths, which come first; ``cache`` a directory."""
+    """The search for Python interpreters. ``globs`` are patterns of paths to try first; ``cache``
+    is the directory for interpreters that are downloaded.
+    """
 
     def __init__(
         self, globs: Sequence[str], environment: Mapping[str, str], cache: str, uv: Uv
@@ -83,7 +85,9 @@ class Interpreters:
         )
 
     def _candidates(self, version: str) -> Iterator[str]:
-        """Yields programs before scripts: a pyenv shim is slow, and may stand for nothing."""
+        """Yields paths to try, programs before scripts: a pyenv shim is slow, and may stand for
+        nothing.
+        """
         for pattern in self._globs:
             yield from sorted(glob.glob(os.path.expanduser(pattern)))
         on_path = [
@@ -116,7 +120,7 @@ class Interpreters:
         return ", ".join([*self._globs, f"python{version} on PATH", pyenv, "uv's own"])
 
     def _inspect(self, path: str) -> Interpreter | None:
-        """Runs it, unless this very file was run before."""
+        """Returns the interpreter's facts; runs it unless the same file was run before."""
         try:
             state = os.stat(path)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -144,7 +148,9 @@ class Interpreters:
 
 
 def _probe(path: str) -> dict[str, str] | None:
-    """Returns what the interpreter says of itself; None if it is none."""
+    """Returns the facts that the interpreter prints about itself; None if ``path`` isn't an
+    interpreter.
+    """
     try:
         ended = subprocess.run(
             [path, "-I", "-S", "-c", PROBE],

@@ -36,7 +36,9 @@ _SIZE = re.compile(r"\bsize = (\d+)")
 def measure_downloads(
     requirements: Sequence[str], python: str, directory: str, uv: Uv, variables: Mapping[str, str]
 ) -> dict[str, int]:
-    """Returns bytes by name of those pinned requirements whose index says it."""
+    """Returns the bytes to download, by name, of those pinned requirements for which the index
+    gives a size.
+    """
     source = os.path.join(directory, "downloads.in")
     with open(source, "w", encoding="utf-8") as file:
         file.write("".join(f"{requirement}\n" for requirement in requirements))
@@ -54,7 +56,9 @@ def measure_downloads(
 
 
 def read_sizes(text: str) -> dict[str, int]:
-    """Reads the size of each package of a ``pylock.toml``: largest wheel, else its source."""
+    """Returns the size of each package of a ``pylock.toml``: that of its largest wheel, else of its
+    source.
+    """
     sizes = {}
     for block in text.split("[[packages]]")[1:]:
         name = _NAME.search(block)
@@ -66,7 +70,7 @@ def read_sizes(text: str) -> dict[str, int]:
 
 
 def describe_sizes(sizes: Mapping[str, int]) -> str:
-    """``3.1 GB (torch 0.9 GB, nvidia-cudnn-cu13 0.7 GB and 20 others)``."""
+    """Returns text like ``3.1 GB (torch 0.9 GB, nvidia-cudnn-cu13 0.7 GB and 20 others)``."""
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:_NAMED]
     named = [f"{name} {_gigabytes(sizes[name])}" for name in largest]
     rest = len(sizes) - len(named)
@@ -95,7 +99,9 @@ class Resolution:
 
 
 class Planner:
-    """``directory`` is for its files; ``for_cpu``: the replica is one without GPUs."""
+    """The planner of the user's layer over a base environment. ``directory`` is for its own files;
+    ``for_cpu`` says that the replica has no GPUs.
+    """
 
     def __init__(
         self, uv: Uv, base: Base, wheels: Sequence[Wheel], directory: str, *, for_cpu: bool
@@ -169,7 +175,7 @@ class Planner:
         )
 
     def _replace(self, said: str, runtime: str) -> Resolution:
-        """Frameworks that a package pins, in place of the runtime's.
+        """Returns a solution in which frameworks that a package pins replace the runtime's.
 
         Raises UvFailed, PreparationError.
         """
@@ -187,7 +193,9 @@ class Planner:
     def _refuse(
         self, replaced: list[tuple[Change, str]], said: str, runtime: str
     ) -> PreparationError:
-        """``said`` is why frameworks can't be kept."""
+        """Returns the error for requirements that don't fit the frameworks; ``said`` is uv's
+        message.
+        """
         why = uv_errors.read_reason(said)
         if not replaced:
             return PreparationError(
@@ -205,7 +213,8 @@ class Planner:
         )
 
     def _match(self, solution: Resolution, mismatched: list[Change], runtime: str) -> Resolution:
-        """Finds the same packages in the build that fits; pinned ones may stay as found.
+        """Returns a solution with the same packages in the build that fits the frameworks; pinned
+        ones may stay.
 
         Raises PreparationError.
         """
@@ -243,7 +252,7 @@ class Planner:
         constraints: Sequence[str] = (),
         variables: Mapping[str, str] | None = None,
     ) -> list[Change]:
-        """Raises UvFailed."""
+        """Returns the changes with which uv satisfies the requirements. Raises UvFailed."""
         has_tensorflow = "tensorflow" in self._installed
         overrides = self._write("overrides.txt", _NO_GPU_BUILD if has_tensorflow else "")
         limits = self._write("constraints.txt", "".join(f"{line}\n" for line in constraints))

@@ -55,7 +55,7 @@ def format_header(python: str) -> bytes:
 
 
 def _read_body(path: str, base_bin: str) -> bytes | None:
-    """Returns a script without its header; None if it is none that the base's interpreter runs."""
+    """Returns a script without its header; None if the base's interpreter doesn't run it."""
     if os.path.islink(path) or not os.path.isfile(path):
         return None
     if os.path.getsize(path) > _MAX_SCRIPT_BYTES:

@@ -42,7 +42,7 @@ _TOP_PARTS = 2
 
 
 class Package:
-    """An archive on this machine, by the name under which the user sent it."""
+    """An archive on this machine; ``name`` is the name under which the user sent it."""
 
     def __init__(self, path: str, name: str, sha256: str) -> None:
         self.path = path
@@ -61,7 +61,9 @@ def is_legacy(names: Iterable[str]) -> bool:
 
 
 class Server:
-    """Waits for the server while it is away: its restart must not end a job."""
+    """The server as the source of packages. Requests wait for the server while it is away: its
+    restart must not end a job.
+    """
 
     def __init__(
         self,
@@ -90,7 +92,9 @@ class Server:
         return path
 
     def fetch_packages(self, names: list[str], directory: str) -> list[Package]:
-        """Fetches each into its own directory, as names may repeat. Raises PreparationError."""
+        """Fetches each package into a directory of its own, because names may repeat. Raises
+        PreparationError.
+        """
         return [self._fetch(index, name, directory) for index, name in enumerate(names)]
 
     def _fetch(self, index: int, name: str, directory: str) -> Package:
@@ -118,10 +122,12 @@ class Server:
 
 
 class Wheel:
-    """A package as a wheel, and what it requires."""
+    """A package as a wheel, with its requirements."""
 
     def __init__(self, path: str, package: Package, python: str) -> None:
-        """``python``: the version that will run it. Raises PreparationError: it can't."""
+        """Reads the package's metadata; ``python`` is the version that will run the package. Raises
+        PreparationError if the package doesn't admit it.
+        """
         self.path = path
         self.package = package
         metadata = _read_metadata(path, package.name)

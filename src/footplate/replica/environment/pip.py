@@ -26,7 +26,9 @@ _LOCKED = re.compile(r"^pip==", re.MULTILINE)
 
 
 def find_pip(interpreter: Interpreter, lock: str) -> list[str]:
-    """Returns the requirement with its hash; none if ``lock`` names pip, or Python has none."""
+    """Returns pip's requirement with its hash; nothing if ``lock`` names pip, or the interpreter
+    has no pip.
+    """
     with open(lock, encoding="utf-8") as file:
         if _LOCKED.search(file.read()):
             return []

@@ -19,7 +19,7 @@ def say(value: Mapping[str, object]) -> None:
 
 
 class ProgressOutput:
-    """Progress for the user; counts at most once a second, and the last one always."""
+    """Progress for the user. Counts are written at most once a second, and the last one always."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ProgressOutput:
             self._write({"m": message})
 
     def count(self, what: str) -> Callable[[int, int], None]:
-        """Returns what reports counts of packages of ``what``."""
+        """Returns a function that reports counts of packages of ``what``."""
 
         def progress(done: int, total: int) -> None:
             now = self._clock()

@@ -18,15 +18,15 @@ _CLAUSE = re.compile(r"(===?|~=|!=|<=?|>=?)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9})*)(\.
 
 
 def read_required(metadata: str) -> str:
-    """Returns the field in a METADATA text; '' without one."""
+    """Returns the field Requires-Python of a METADATA text; '' if it has none."""
     found = _FIELD.search(metadata.partition("\n\n")[0])
     return found.group(1).strip() if found else ""
 
 
 def admits(required: str, version: str) -> bool:
-    """Returns whether all that ``required`` says is true of a version like 3.11.7.
+    """Returns whether a version like 3.11.7 satisfies all conditions of ``required``.
 
-    What it says in another form, of pre-releases, say, counts as true.
+    Conditions in another form, of pre-releases, for example, count as satisfied.
     """
     numbers = _numbers(version)
     clauses = (_CLAUSE.fullmatch(clause.strip()) for clause in required.split(","))
@@ -52,5 +52,5 @@ def _numbers(version: str) -> Numbers:
 
 
 def _pad(numbers: Numbers) -> Numbers:
-    """Pads it: 3.11 is 3.11.0."""
+    """Returns the numbers padded with zeros: 3.11 is 3.11.0."""
     return numbers + (0,) * (4 - len(numbers))

@@ -28,21 +28,23 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 class Words:
-    """The places where each of the words that matter was first seen."""
+    """The words that decide on slices, each with the place where it was first seen."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self.places: dict[str, str] = {}
 
     def see(self, text: str, place: str) -> None:
-        """Names in ``text``, whole and in their parts between underscores."""
+        """Records the names in ``text``, whole and in their parts between underscores."""
         for name in set(_NAME.findall(text)):
             for word in (name, *name.split("_")):
                 if word in self._wanted:
                     self.places.setdefault(word, place)
 
     def see_file(self, archive: str, name: str, stream: IO[bytes]) -> None:
-        """A member of an archive, if it is a source and not about the package."""
+        """Records the names in a member of an archive, if it is source code and doesn't describe
+        the package.
+        """
         suffix = posixpath.splitext(name)[1].lower()
         about = ".egg-info/" in name or ".dist-info/" in name
         if suffix in _SOURCES and not about:
@@ -54,7 +56,7 @@ class Words:
 
 
 class Choice:
-    """A slice and the reason for it. ``fallbacks`` serve where it can't be had."""
+    """A slice and the reason for it. ``fallbacks`` are slices to use if it can't be had."""
 
     def __init__(self, chosen: Slice, fallbacks: list[Slice], reason: str) -> None:
         self.slice = chosen

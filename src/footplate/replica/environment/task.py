@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class EnvironmentTask:
-    """What of a task matters here: its program runs in a runtime."""
+    """The part of a task that concerns its environment, for a program that runs in a runtime."""
 
     def __init__(self, task: Task) -> None:
-        """Raises PreparationError."""
+        """Reads the task. Raises PreparationError."""
         if task.runtime is None:
             raise PreparationError("the task names no runtime")
         self.runtime = task.runtime.name
@@ -35,7 +35,7 @@ class EnvironmentTask:
 
     @property
     def job(self) -> str:
-        """The same for all replicas and trials of a job, and for no other job's."""
+        """The job's key: the same for all replicas and trials of a job, and for no other job."""
         names = ("CLOUD_ML_PROJECT_ID", "CLOUD_ML_REGION", "CLOUD_ML_JOB_ID")
         known = [self._environment.get(name, "") for name in names]
         return "/".join(known) if all(known) else ""

@@ -20,7 +20,9 @@ _SITE = "site-packages"
 
 
 class Finder:
-    """Goes first on ``sys.meta_path``; finds nothing, and waits for pip."""
+    """A finder to go first on ``sys.meta_path``; it finds no module, and waits for the import of
+    pip.
+    """
 
     def find_spec(self, name: str, *_where: "Any", **_more: "Any") -> None:
         if name == "pip":
@@ -39,7 +41,9 @@ def lift_limits() -> None:
 
 
 def add_user_site() -> None:
-    """Adds it, unless there is no PYTHONUSERBASE or Python was told to do without."""
+    """Adds the user's site directory, unless there is no PYTHONUSERBASE or Python was started
+    without it.
+    """
     if not os.environ.get(BASE) or sys.flags.ignore_environment or sys.flags.no_user_site:
         return
     import site

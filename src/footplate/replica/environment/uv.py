@@ -54,10 +54,10 @@ class UvFailed(Exception):
 
 
 class Uv:
-    """uv with the settings of ``environment``, which may be pip's.
+    """The program uv, with the settings of ``environment``, which may be pip's.
 
-    ``held`` is a descriptor that its processes inherit; ``build_isolation`` is that of builds.
-    ``limit_s`` is for all that it runs from now on, together; 0: nothing bounds it.
+    Processes of uv inherit the descriptor ``held``; ``build_isolation`` is the isolation of builds.
+    ``limit_s`` limits all runs from now on, together; 0 means no limit.
     """
 
     def __init__(
@@ -86,14 +86,16 @@ class Uv:
         """Whether programs can change what this makes: they see all files of their own user."""
 
     def holding(self, descriptor: int) -> Uv:
-        """Returns the same, with a descriptor that its processes inherit."""
+        """Returns the same uv, with a descriptor that its processes inherit."""
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _held=descriptor)
         return made
 
     @property
     def isolated(self) -> Uv:
-        """The same for what may run foreign code: with the view and the user that builds have."""
+        """The same uv for commands that may run foreign code: with the view and the user of
+        builds.
+        """
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _entered=self._build_isolation)
         if self._build_isolation is not None:
@@ -101,16 +103,18 @@ class Uv:
         return made
 
     def writing(self, path: str) -> Uv:
-        """Does what ``isolated`` does, for what may change the environment at ``path`` alone."""
+        """Returns what ``isolated`` returns, for commands that may change only the environment at
+        ``path``.
+        """
         made = self.isolated
         if made._entered is not None:
             made._entered = made._entered.writing(path)
         return made
 
     def secluding(self, build_isolation: BuildIsolation) -> Uv:
-        """Returns the same, with another build isolation of builds.
+        """Returns the same uv with another isolation of builds.
 
-        Where programs could change environments, these are no links to uv's cache.
+        If programs could change environments, these have no links to uv's cache.
         """
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _build_isolation=build_isolation)
@@ -125,16 +129,18 @@ class Uv:
         return None if self._build_isolation is None else self._build_isolation.user
 
     def find_output(self, directory: str) -> str:
-        """Returns where what is isolated can write; ``directory`` where nothing is."""
+        """Returns the directory that isolated commands can write to; ``directory`` if there is no
+        isolation.
+        """
         return directory if self._build_isolation is None else self._build_isolation.output
 
     def find_installed_by_builds(self, interpreter: Interpreter) -> list[str]:
-        """Returns what builds have installed by pip, with versions."""
+        """Returns the packages that builds have installed by pip, with versions."""
         own = self._build_isolation
         return [] if own is None else own.find_installed(interpreter)
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
-        """Returns everything that it said. Raises UvFailed."""
+        """Runs uv and returns its whole output. Raises UvFailed."""
         return self._build_as_before(lambda more: self._run(arguments, more), variables or {})
 
     def install(
@@ -143,9 +149,8 @@ class Uv:
         progress: Progress,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """``uv pip install``, telling how many packages are there of how many.
-
-        Raises UvFailed.
+        """Runs ``uv pip install``, and reports how many of the packages are installed. Raises
+        UvFailed.
         """
         command = [*_INSTALL, *arguments]
         self._build_as_before(
@@ -155,14 +160,15 @@ class Uv:
     def unpack(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
     ) -> None:
-        """Does what ``install`` does, for wheels, once: again it would start what is installed.
+        """Does what ``install`` does, for wheels, but only once: a second try would run installed
+        code.
 
         Raises UvFailed.
         """
         self._run_on_terminal([*_INSTALL, "--no-build", *arguments], progress, variables)
 
     def ask(self, python: str, code: str) -> str:
-        """Returns what a ``python`` prints that runs ``code`` and imports nothing installed.
+        """Returns the output of ``python`` for ``code``, which imports nothing installed.
 
         Raises UvFailed.
         """
@@ -183,7 +189,9 @@ class Uv:
     def _build_as_before(
         self, attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]
     ) -> str:
-        """Tries, and where a build misses what setuptools lost since, tries with an older one."""
+        """Runs ``attempt``; if a build lacks a feature that setuptools has dropped, runs it again
+        with an older setuptools.
+        """
         try:
             return attempt(given)
         except UvFailed as failure:
@@ -204,7 +212,7 @@ class Uv:
     def _run_on_terminal(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
     ) -> str:
-        """Runs it on a terminal of its own: only there does uv show its progress."""
+        """Runs uv on a terminal of its own: only on a terminal does uv show its progress."""
         try:
             master, slave = pty.openpty()
         except OSError:  # without progress
@@ -221,7 +229,9 @@ class Uv:
         ends: tuple[int, int],
         read: Callable[[int], str],
     ) -> str:
-        """Returns all that ``read`` gets from the first of ``ends``; the process has the second."""
+        """Runs ``argv`` and returns all that ``read`` gets from the first of ``ends``; the process
+        has the second.
+        """
         ours, theirs = ends
         try:
             process = self._start(argv, variables, theirs)
@@ -243,7 +253,9 @@ class Uv:
     def _start(
         self, argv: list[str], variables: Mapping[str, str], output: int
     ) -> subprocess.Popen[bytes] | Build:
-        """Starts it. Builds in a process namespace inherit no lock: they end with this process."""
+        """Starts the process. Builds in a process namespace inherit no lock: they end with this
+        process.
+        """
         environment = {**self._environment, **variables}
         own = self._entered
         if own is None or not own.namespaced:
@@ -266,7 +278,9 @@ class Uv:
         return (self._held,) if self._held >= 0 else ()
 
     def _follow(self, master: int, progress: Progress) -> str:
-        """Reads the terminal to its end; returns its last words without moves of the cursor."""
+        """Reads the terminal to its end; returns its last words without the codes that move the
+        cursor.
+        """
         resolved = 0
         text = ""
         pending = b""
@@ -291,7 +305,9 @@ class Uv:
         return text + pending.decode("utf-8", "replace")
 
     def _read_text(self, descriptor: int) -> str:
-        """Raises PreparationError: it doesn't end, or there is too much."""
+        """Returns the process's output. Raises PreparationError if it doesn't end, or is too
+        much.
+        """
         parts: list[bytes] = []
         size = 0
         for data in self._read(descriptor):
@@ -303,7 +319,7 @@ class Uv:
         return b"".join(parts).decode("utf-8", "replace")
 
     def _read(self, descriptor: int) -> Iterator[bytes]:
-        """Raises PreparationError: the time is over."""
+        """Yields the process's output. Raises PreparationError if the time is over."""
         with open(descriptor, "rb", buffering=0) as terminal:
             while self._wait(terminal.fileno()):
                 try:
@@ -327,7 +343,7 @@ class Uv:
 
 
 def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
-    """Returns the host's environment, where pip's settings for indexes hold for uv as well."""
+    """Returns the host's environment, in which pip's settings for indexes apply to uv too."""
     environment = {name: value for name, value in host.items() if name not in _UNWANTED}
     environment["NO_COLOR"] = "1"
     index = host.get("PIP_INDEX_URL")

@@ -40,7 +40,7 @@ _COMPILED = re.compile(r"^\S+:\d+(?::\d+)?: (?:fatal )?error: .+")
 
 
 def recognise(output: str) -> str:
-    """Returns the explanation of a known error; empty: uv's own message is better."""
+    """Returns the explanation of a known error; '' if uv's own message is better."""
     hashed = _HASH.search(output)
     if hashed is not None:
         return (
@@ -69,7 +69,7 @@ def _describe_unreached(output: str) -> str:
 
 
 def _describe_distrust(output: str) -> str:
-    """Explains distrust of a certificate, of which uv's words vary in all but these."""
+    """Explains that a certificate isn't trusted; uv words this in several ways."""
     fetch, why = _FETCH.search(output), re.search(rf"{_CERTIFICATE}: ?([\w ]+)", output)
     where = _host(fetch.group("place")) if fetch else "the package index"
     return (
@@ -85,12 +85,12 @@ def _host(place: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """Addresses of private indexes have a user's password in them."""
+    """Returns the text without secrets: addresses of private indexes contain a user's password."""
     return re.sub(r"://[^/@\s']*@", "://", text)
 
 
 def summarise_build(said: Sequence[str]) -> str:
-    """Finds the one line of a build that tells why it failed; '' if none is known."""
+    """Returns the one line of a build's output that tells why it failed; '' if none is known."""
     text = "\n".join(said)
     system = explain_installers(text)
     if system:
@@ -143,7 +143,9 @@ _WORDS_LENGTH = 1500
 
 
 def find_missing(output: str) -> str:
-    """Finds the requirement that can't be had or built, like ``numpy==1.10``; '' if not said."""
+    """Returns the requirement that can't be had or built, like ``numpy==1.10``; '' if the output
+    doesn't name it.
+    """
     failed = _FAILED_BUILD.search(output)
     if failed:
         return failed.group(1).replace("@", "==") if "://" not in failed.group(1) else ""
@@ -155,13 +157,15 @@ def find_missing(output: str) -> str:
 
 
 def find_source(output: str) -> str:
-    """Returns the address in a requirement that could not be fetched or built; or empty."""
+    """Returns the address in a requirement that could not be fetched or built; '' if there is
+    none.
+    """
     failed = _FAILED_BUILD.search(output)
     return failed.group(1) if failed and "Failed to download and build" in failed.group(0) else ""
 
 
 def is_unavailable(output: str) -> bool:
-    """Returns whether the indexes lack something, as against not being reached or breaking."""
+    """Returns whether the indexes lack a package, rather than being unreachable or failing."""
     return "No solution found" in output
 
 
@@ -170,12 +174,12 @@ def failed_to_build(output: str) -> bool:
 
 
 def reason(output: str) -> str:
-    """Returns why, in words of ours where that is known, else what uv gives as the reason."""
+    """Returns the reason of a failure: our explanation if the error is known, else uv's."""
     return recognise(output) or read_reason(output)
 
 
 def read_reason(output: str) -> str:
-    """Returns what uv gives as the reason, without its hints about itself."""
+    """Returns the reason that uv gives, without its hints about its own options."""
     clauses: list[str] = []
     keeping = False
     for line in output.splitlines():
@@ -193,7 +197,7 @@ def read_reason(output: str) -> str:
 
 
 def is_full(output: str) -> bool:
-    """Returns whether there was no room on a disk: uv says so in the system's words."""
+    """Returns whether a disk was full: uv reports that in the system's words."""
     return _NO_SPACE.search(output) is not None
 
 
@@ -202,7 +206,7 @@ def explain_os_error(error: OSError) -> str:
 
 
 def explain(output: str) -> str:
-    """Returns why an installation failed; with what was to be built, where that is it."""
+    """Returns why an installation failed; names the package to be built if its build failed."""
     if is_full(output):
         return FULL
     if failed_to_build(output):
@@ -211,7 +215,7 @@ def explain(output: str) -> str:
 
 
 def explain_build(output: str) -> str:
-    """Returns why it doesn't build: the build's last words, unless uv found fault itself."""
+    """Returns why a build failed: the build's last words, unless uv itself found the fault."""
     why = reason(output)
     if "://" in find_source(output):  # it was never fetched
         return why

@@ -21,9 +21,10 @@ _READ_WRITE, _ALL = 6, 7
 
 
 def grant(top: str, gid: int) -> None:
-    """Grants it once for the real path ``top``, then does nothing again. No link is followed.
+    """Grants the group ``gid`` access to the tree at the real path ``top``, once: a second call
+    does nothing. No link is followed.
 
-    Raises OSError: the file system has no access lists, or part of the path has become a link.
+    Raises OSError if the file system has no access lists, or part of the path has become a link.
     """
     with directory(ROOT, split(top)) as opened:
         if _is_granted(opened, gid):

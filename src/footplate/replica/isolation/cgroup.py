@@ -58,7 +58,9 @@ class CgroupContainment(Containment):
     thorough = True
 
     def __init__(self, groups: list[str], killer: str, place: PidNamespace | None = None) -> None:
-        """``groups`` are all directories of the program, ``killer`` the one that kills."""
+        """Keeps the program's control groups: ``groups`` are the directories of all of them,
+        ``killer`` is the group that kills.
+        """
         self.groups: list[str] = groups
         self._origins: list[str] = []
         """The supervisor's group for each of them."""
@@ -116,7 +118,9 @@ class CgroupContainment(Containment):
     def _try(
         cls, kind: str, parent: str, name: str, promised: Promised | None
     ) -> CgroupContainment:
-        """Raises OSError, SpawnFailed."""
+        """Returns the containment in one hierarchy, after trying whether it works. Raises OSError,
+        SpawnFailed.
+        """
         killer = _make(parent, name)
         containment = cls([killer], killer)
         containment.kind = kind
@@ -158,7 +162,7 @@ class CgroupContainment(Containment):
                 os.close(door)
 
     def kill(self) -> bool:
-        """Kills first the group: of what is there then its counters have told all."""
+        """Kills the group's processes first: after that its counters are final."""
         emptied = self._kill_group()
         return (self._space is None or self._space.kill()) and emptied
 
@@ -177,7 +181,9 @@ class CgroupContainment(Containment):
         }
 
     def family(self, child: Child) -> ProcessSet:
-        """Returns the processes of the group, to which a child that is a zombie belongs no more."""
+        """Returns the processes of the group; a child that is a zombie isn't among them any
+        more.
+        """
         try:
             pids = list(_list_processes(self._killer))
         except OSError:  # the group is gone
@@ -188,7 +194,9 @@ class CgroupContainment(Containment):
         return ProcessSet(pids if child.pid in pids else [child.pid, *pids])
 
     def oom_kills(self) -> int | None:
-        """Returns the kernel's count of kills at its limit and for want of any memory alike."""
+        """Returns the kernel's count of kills at the group's limit and for want of any memory
+        alike.
+        """
         paths = (
             os.path.join(group, name)
             for group in self.groups
@@ -218,14 +226,14 @@ class CgroupContainment(Containment):
             write_text(_procs(group), "0")
 
     def _enclose(self, fault: str) -> None:
-        """Makes programs live in process namespaces; ``fault``: why they can't."""
+        """Makes programs live in process namespaces; ``fault`` says why they can't."""
         if fault:
             self.missing_here = f"the program sees other programs, and can signal them ({fault})"
         else:
             self._space = PidNamespace()
 
     def _probe(self, kind: str) -> None:
-        """Kills a child that does nothing; raises if the group doesn't."""
+        """Kills a child that does nothing, to test the group; raises if the child survives."""
         if kind == "cgroup2" and not os.path.exists(os.path.join(self._killer, "cgroup.kill")):
             raise FileNotFoundError("the kernel has no cgroup.kill")
 
@@ -255,7 +263,9 @@ class CgroupContainment(Containment):
     def _add(
         self, hierarchies: dict[str, Hierarchy], controllers: Iterable[str], name: str
     ) -> None:
-        """Groups in version 1's hierarchies; best effort: what can't be had is missed later."""
+        """Adds groups in the hierarchies of version 1 if possible; a missing one shows only when it
+        is needed.
+        """
         for controller in controllers:
             if controller in hierarchies:
                 try:
@@ -284,7 +294,9 @@ def _make(parent: str, name: str) -> str:
 
 
 def _kill_unified(group: str) -> bool:
-    """Kills all below at once by cgroup.kill, also those being forked; then waits until empty."""
+    """Kills all processes below the group at once by cgroup.kill, also those being forked; then
+    waits until it is empty.
+    """
     write_text(os.path.join(group, "cgroup.kill"), "1")
     end = time.monotonic() + KILL_TIMEOUT_S
     events = os.path.join(group, "cgroup.events")
@@ -303,7 +315,9 @@ def _kill_unified(group: str) -> bool:
 
 
 def _kill_frozen(group: str) -> bool:
-    """Freezes all, so that none can fork; kills and thaws them, and looks again."""
+    """Kills all processes of the group: freezes them, so that none can fork, kills and thaws them,
+    and checks again.
+    """
     end = time.monotonic() + KILL_TIMEOUT_S
     state = os.path.join(group, "freezer.state")
     while True:
@@ -335,7 +349,9 @@ def _list_processes(group: str) -> Iterator[int]:
 
 
 def _remove(directory: str) -> None:
-    """A group that was emptied just now may be busy for a moment."""
+    """Removes the group's directory; tries again for a moment, because a group just emptied may be
+    busy.
+    """
     end = time.monotonic() + 1.0
     while True:
         try:

@@ -17,7 +17,9 @@ KINDS = frozenset(("cgroup2", "freezer", "memory", "cpu", "cpuacct", "pids"))
 
 
 class Hierarchy:
-    """``point`` is where it is mounted, ``own`` the directory of this process's group in it."""
+    """A hierarchy of control groups. ``point`` is where it is mounted, ``own`` the directory of
+    this process's group in it.
+    """
 
     __slots__ = ("own", "point")
 
@@ -59,7 +61,9 @@ def find_groups(pid: int) -> list[str]:
 
 @functools.lru_cache(maxsize=1)
 def _parse(mounts: str, groups: str) -> list[tuple[str, str, str]]:
-    """Returns kind, mount and our group's place, which is mostly the same as before."""
+    """Returns kind, mount point and own group of each hierarchy; the result is kept, because it
+    rarely changes.
+    """
     own = dict(_parse_groups(groups))
     return [
         (kind, point, point + own[kind].rstrip("/"))

@@ -22,7 +22,7 @@ KILL_TIMEOUT_S = 10.0
 
 
 class Unavailable(Exception):
-    """This containment mode is not available; the message says why."""
+    """Error of a containment mode that isn't available; the message says why."""
 
 
 class Child:
@@ -33,16 +33,20 @@ class Child:
         self._status: int | None = None
 
     def terminate(self) -> None:
-        """Sends SIGTERM to the program, which isn't reaped yet: its number is its own."""
+        """Sends SIGTERM to the program, which isn't reaped yet, so that no other process has its
+        number.
+        """
         os.kill(self.pid, signal.SIGTERM)
 
     @property
     def reaped(self) -> bool:
-        """Says whether its number may be another's by now."""
+        """Says whether the child was reaped; another process may have its number then."""
         return self._status is not None
 
     def has_ended(self) -> bool:
-        """Returns whether it is a zombie, which it stays until ``reap``, with its own number."""
+        """Returns whether the child has ended. It stays a zombie, with its number, until
+        ``reap``.
+        """
         if self._status is not None:
             return True
         if hasattr(os, "waitid"):
@@ -59,16 +63,15 @@ class Child:
         return self._status
 
     def fill(self, record: IsolationRecord) -> None:
-        """Adds what other processes need to find what this one has become."""
+        """Adds to the record what other processes need to find the child."""
         found = find(self.pid)
         record.pid, record.pid_start = self.pid, 0 if found is None else found.start
 
 
 class ProcessSet:
-    """The numbers of the processes that a program is made of.
+    """The process ids of a program.
 
-    Among them are ``helpers``, which belong to the containment mode: they only wait for its
-    processes.
+    ``helpers`` among them belong to the containment mode: they only wait for its processes.
     """
 
     __slots__ = ("helpers", "pids")
@@ -79,7 +82,9 @@ class ProcessSet:
 
 
 class Containment:
-    """Starts programs one after the other; ``kill`` ends all that they have started."""
+    """The isolation of programs that are started one after the other; ``kill`` ends all their
+    processes.
+    """
 
     level: levels.Level
     missing_here = ""
@@ -100,7 +105,9 @@ class Containment:
         return self.level.guaranteed
 
     def describe(self, detail: str = "") -> str:
-        """Returns what it guarantees, and what not, in one sentence; ``detail`` is of the first."""
+        """Returns one sentence on what the mode guarantees, and what not; ``detail`` is added to
+        the guarantee.
+        """
         missing = "; ".join(filter(None, [self.missing_here, self.level.missing]))
         guaranteed = f"{self.name}: {self.guarantee}{f' ({detail})' if detail else ''}"
         return levels.describe(guaranteed, missing)
@@ -132,13 +139,13 @@ class Containment:
         """Frees disk space that the dead program used."""
 
     def kill(self) -> bool:
-        """Kills all known processes; False: some are still alive."""
+        """Kills all known processes; returns False if some are still alive."""
         raise NotImplementedError
 
     def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  for those that can
-        """Bounds what programs may use; before the first is started.
+        """Limits what programs may use, before the first is started.
 
-        Returns for ``memory``, ``CPU`` and ``processes`` why that can't be, empty if it is.
+        Returns for ``memory``, ``CPU`` and ``processes`` why the limit can't be set, '' if it is.
         """
         reason = f"mode {self.name} can't"
         return {"memory": reason, "CPU": reason, "processes": reason}
@@ -148,24 +155,24 @@ class Containment:
         return ProcessSet([child.pid, *find_below(child.pid)])
 
     def oom_kills(self) -> int | None:
-        """Returns how many of its processes the kernel's OOM killer ended; None if unknown."""
+        """Returns how many of the program's processes the OOM killer ended; None if unknown."""
         return None
 
     def refused_processes(self) -> int | None:
-        """Returns how many processes the kernel refused at the limit; None if unknown."""
+        """Returns how many processes the kernel refused to start at the limit; None if unknown."""
         return None
 
     def reap_finished(self) -> None:
         """Reaps orphans that became this process's children."""
 
     def fill(self, record: IsolationRecord) -> None:
-        """Adds what a later process needs to ``kill`` after the death of this one."""
+        """Adds to the record what a later process needs to ``kill`` after the death of this one."""
 
     def close(self) -> None:
         """Releases the resources of this containment mode."""
 
     def _join(self) -> None:
-        """Runs in the child, before it becomes the program."""
+        """Joins the containment; called in the child, before it becomes the program."""
 
 
 def enter_view(view: MountNamespace) -> None:

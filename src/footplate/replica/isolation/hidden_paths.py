@@ -17,11 +17,12 @@ _RECORDS = ".footplate"
 
 
 class HiddenPaths:
-    """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
+    """The directories that a program may not see or change; all are real paths.
 
-    ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below it.
-    All are real paths. ``cover`` is made, an empty directory that gets the places of what is
-    shown, where they can't lie in memory.
+    ``hidden`` directories look empty and can't be written, except for paths in ``shown``, which
+    look as on the host. ``sealed`` directories can only be read, except for shown paths below them.
+    ``cover`` is an empty directory to create: it holds the mount points of shown paths that can't
+    lie in memory.
     """
 
     __slots__ = ("cover", "hidden", "sealed", "shown")
@@ -37,7 +38,7 @@ class HiddenPaths:
         self.shown: list[str] = [path for path in below if os.path.isdir(path)]
 
     def draw(self, host: str) -> None:
-        """Hides the paths in a mount namespace of one's own; the host's root is at ``host``.
+        """Hides the paths in this process's own mount namespace; the host's root is at ``host``.
 
         Raises OSError.
         """
@@ -50,11 +51,11 @@ class HiddenPaths:
             syscalls.seal(path)
 
     def showing(self, path: str) -> HiddenPaths:
-        """Returns the same, which shows ``path`` too."""
+        """Returns the same hidden paths, except that ``path`` is shown too."""
         return HiddenPaths(self.cover, self.hidden, [*self.shown, path], self.sealed)
 
     def _cover(self, host: str, path: str) -> None:
-        """Covers it with a file system in memory, where directories are made at no cost."""
+        """Covers the path with a file system in memory, in which directories cost nothing."""
         try:
             syscalls.mount("tmpfs", path, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         except OSError:  # a directory does, too
@@ -65,11 +66,11 @@ class HiddenPaths:
 def find_changeable(
     prefixes: Iterable[str], masked: Sequence[str], seen: Sequence[str]
 ) -> list[str]:
-    """Returns what all jobs run, and an ordinary user who runs the service can change.
+    """Returns paths with code of all jobs that an ordinary user who runs the service can change.
 
-    The interpreters and modules below ``prefixes``, and uv's cache, to which environments are
-    linked; without what lies in ``masked``, but for ``seen``. Programs of a service that root runs
-    are other users, who can't change it anyway.
+    These are the interpreters and modules below ``prefixes``, and uv's cache, to which environments
+    are linked; without paths in ``masked``, except those in ``seen``. Programs of a service that
+    root runs are other users, who can't change them anyway.
     """
     if os.geteuid() == 0:
         return []
@@ -86,9 +87,10 @@ def find_changeable(
 
 
 def find_closed(paths: Iterable[str]) -> list[str]:
-    """Returns the outermost directories through which only their owner may go to these real paths.
+    """Returns the outermost directories that only their owner may pass on the way to these real
+    paths.
 
-    Where one is hidden but for the paths, other users reach them.
+    If such a directory is hidden except for the paths, other users reach the paths.
     """
     found: list[str] = []
     for path in paths:
@@ -109,22 +111,25 @@ def _is_open(directory: str) -> bool:
 
 
 def find_records(buckets: str) -> str:
-    """Returns what the service itself keeps among the buckets; '' if nothing is there.
+    """Returns the path of the service's own records among the buckets; '' if there are none.
 
-    What it has written there it believes: programs have no business in it but to read.
+    The service trusts these records, so programs may only read them.
     """
     path = os.path.join(buckets, _RECORDS)
     return path if buckets and is_directory(path) else ""
 
 
 def find_hidden(paths: Iterable[object]) -> list[str]:
-    """Returns paths that can be hidden, as real ones, the outermost first: not the root of all."""
+    """Returns the paths that can be hidden, as real paths, the outermost first. The root directory
+    can't be hidden.
+    """
     real = {find_real(str(path)) for path in paths}
     return sorted(path for path in real if path != os.path.sep and _is_reachable_directory(path))
 
 
 def _is_reachable_directory(path: str) -> bool:
-    """Returns False where this process may not go: programs may not either.
+    """Returns whether the path is a directory that this process may enter; if it may not, programs
+    may not either.
 
     Raises OSError: what can't be found out must not be left open.
     """

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
-    """Returns why ids from 0 can't be those from ``first`` in mounts of ``sources``, or ''.
+    """Returns why ids from 0 can't be mapped to those from ``first`` in mounts of ``sources``, or
+    ''.
 
-    Raises SpawnFailed, OSError: for a reason that may pass.
+    Raises SpawnFailed, OSError for a reason that may pass.
     """
     try:
         id_map = open_map(first, first, count)

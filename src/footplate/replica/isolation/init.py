@@ -39,8 +39,8 @@ _START = 0
 
 
 class InitConfig:
-    """``inside`` are the ``cgroup.procs``, opened, of groups that the program alone is in,
-    ``outside`` those of the groups that init is in.
+    """The parameters of an init process. ``inside`` are the opened ``cgroup.procs`` of the groups
+    for the program alone, ``outside`` those of the groups for init.
     """
 
     __slots__ = ("inside", "launch", "outside", "view")
@@ -58,17 +58,17 @@ class InitConfig:
         self.outside = outside
 
     def descriptors(self) -> set[int]:
-        """Returns what must stay open until the program is there."""
+        """Returns the descriptors that must stay open until the program has started."""
         id_map = {self.view.id_map} if self.view is not None and self.view.id_map >= 0 else set()
         return {*self.launch.descriptors(), *self.inside, *self.outside, *id_map}
 
 
 class Init:
-    """``control`` takes the word to start, then signal numbers, and holds its life: init ends when
-    it closes. It brings the program's wait status.
+    """A running init process, the first of a program's namespace.
 
-    ``pid`` is that of init, or of its helper process; ``process`` is init, None if it is gone
-    already.
+    ``control`` is the socket to init: it takes the word to start, then signal numbers, and brings
+    the program's wait status. Init ends when the socket closes. ``pid`` is the id of init or of its
+    helper process; ``process`` is init, None if it has already ended.
     """
 
     def __init__(self, child: ForkedChild, process: Process | None, control: socket.socket) -> None:
@@ -78,7 +78,7 @@ class Init:
         self._control = control
 
     def start(self) -> None:
-        """Lets it start its program. Raises SpawnFailed."""
+        """Lets init start its program. Raises SpawnFailed."""
         try:
             # An init that is gone says why, or is as good as a killed program.
             self.forward_signal(_START)
@@ -88,7 +88,7 @@ class Init:
             raise
 
     def forward_signal(self, number: int) -> None:
-        """A signal to the program."""
+        """Sends a signal to the program."""
         try:
             self._control.send(bytes([number]))
         except (BrokenPipeError, ConnectionResetError):  # init is gone already
@@ -100,7 +100,7 @@ class Init:
             return _read_number(self._control)
 
     def give_up(self) -> None:
-        """Ends it: there will be no program."""
+        """Ends init without having started a program."""
         self._child.abandon()
         self._control.close()
         os.waitpid(self.pid, 0)
@@ -124,9 +124,11 @@ def fork_init(config: InitConfig) -> Init:
 
 
 def _enter_new_namespace() -> int | None:
-    """Have a new process namespace for what is forked from now on; returns the one before.
+    """Creates a process namespace for children forked from now on; returns a descriptor of the old
+    one.
 
-    None: this process may not; a helper process may, in a user namespace, or says why not.
+    None means that this process may not create one; a helper process in a user namespace then
+    tries, or says why it can't.
     """
     try:
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -167,9 +169,9 @@ def _find_child(parent: int, pid: int) -> Process | None:
 
 
 def _begin(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
-    """Init without a helper process: it is the supervisor's own child.
+    """Runs init without a helper process, as the supervisor's own child.
 
-    If that dies before init can be told of its death, the control socket closes.
+    If the supervisor dies before init can be told of its death, the control socket closes.
     """
     gc.disable()
     close_all_but({ready, control, *config.descriptors()})
@@ -180,9 +182,9 @@ def _begin(config: InitConfig, supervisor: int, ready: int, control: int) -> Non
 
 
 def _keep(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
-    """The helper process: leave the host, start init, and last as long as it does.
+    """Runs the helper process: leaves the host, starts init, and lasts as long as init does.
 
-    It shares init's mounts, so that it can't look into /proc once init has begun.
+    The helper shares init's mounts, so that it can't look into /proc once init has begun.
     """
     gc.disable()
     close_all_but({ready, control, *config.descriptors()})
@@ -203,7 +205,9 @@ def _keep(config: InitConfig, supervisor: int, ready: int, control: int) -> None
 
 
 def _live(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
-    """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
+    """Runs init: shows the namespace in /proc, starts the program, and reaps processes until it
+    ends.
+    """
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -220,7 +224,9 @@ def _live(config: InitConfig, supervisor: int, ready: int, control: int) -> None
 
 
 def _begin_numbers(last: int) -> None:
-    """Begins process numbers after ``last``: torchrun tells the nodes of one host apart by them."""
+    """Makes process numbers begin after ``last``: torchrun tells the nodes of one host apart by
+    them.
+    """
     try:
         write_text("/proc/sys/kernel/ns_last_pid", str(last))
     except OSError:  # then they begin at 2
@@ -228,9 +234,11 @@ def _begin_numbers(last: int) -> None:
 
 
 def _start(config: InitConfig) -> int:
-    """Starts the program in its groups; init is in them as long as that takes, and no longer.
+    """Starts the program in its groups and returns its number. Init is in the groups only for that
+    time.
 
-    To go into the first takes 10 ms, in which the kernel doesn't work; all others next to nothing.
+    To enter the first group takes 10 ms, in which the kernel doesn't work; all others take next to
+    nothing.
     """
     for door in config.inside:
         os.write(door, b"0")  # itself, whatever its number is here
@@ -244,7 +252,9 @@ def _start(config: InitConfig) -> int:
 
 
 def _show_inside(view: MountNamespace | None) -> None:
-    """Shows files and processes to all in the mount namespace."""
+    """Makes the view and the processes of the namespace visible to all processes in the mount
+    namespace.
+    """
     if view is not None:
         view.enter(fresh_proc=True)
         view.close()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 
 class Level:
-    """``guaranteed`` and ``missing`` are clauses; an empty ``missing``: nothing is.
-
-    ``needs`` is what a machine must have for it.
+    """A level of isolation. ``guaranteed`` and ``missing`` are clauses; ``missing`` is empty if
+    nothing is missing. ``needs`` says what a machine must have for the level.
     """
 
     __slots__ = ("guaranteed", "missing", "name", "needs")
@@ -107,7 +106,7 @@ def find(name: str) -> Level | None:
 
 
 def describe(guaranteed: str, missing: str) -> str:
-    """Returns both in one sentence."""
+    """Returns one sentence on what is guaranteed and what is missing."""
     words = f"{NOT_GUARANTEED}: {missing}" if missing else ""
     return "; ".join(filter(None, [guaranteed, words]))
 

@@ -20,7 +20,10 @@ CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
 
 
 def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containment, list[str]]:
-    """Opens the strongest containment mode that works, or the one requested; says why not others.
+    """Opens the strongest containment mode that works, or the ``wanted`` one; returns it, with the
+    reasons against stronger ones.
+
+    ``limited`` means that it is to ``limit`` what programs use, if it can.
 
     ``limited``: it is to ``limit`` what programs use, if it can.
 
@@ -46,7 +49,7 @@ def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containmen
 def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containment:
     """Returns the containment mode that was promised, and no weaker one.
 
-    Raises Unavailable, SpawnFailed, OSError: it can't be had now.
+    Raises Unavailable, SpawnFailed, OSError if it can't be had now.
     """
     mode = promised.containment_mode
     if not mode:
@@ -65,17 +68,18 @@ def find_fault(view: MountNamespace) -> str:
 
 
 def describe(containment: Containment, mark: str) -> IsolationRecord:
-    """Returns the record that cleanup needs."""
+    """Returns the record that cleanup needs to find the containment's processes."""
     record = IsolationRecord(containment.name, mark, boot_id())
     containment.fill(record)
     return record
 
 
 def sweep(record: IsolationRecord) -> bool:
-    """Kills what is left of a program whose supervisor is dead; False: some is still there.
+    """Kills the rest of a program whose supervisor is dead; returns False if some processes are
+    still alive.
 
-    After the machine was started anew there is nothing. On every containment mode those that bear
-    the mark are looked for besides.
+    After a restart of the machine there are none. On every containment mode, processes with the
+    mark are looked for too.
     """
     if record.boot != boot_id():
         return True
@@ -99,7 +103,7 @@ def _open(name: str, mark: str, *, limited: bool, promised: Promised | None = No
 
 
 def _reopen(record: IsolationRecord) -> Containment | None:
-    """Returns the containment; None for modes that then have nothing but the mark."""
+    """Returns the containment of the record; None for modes that leave nothing but the mark."""
     if record.containment_mode == "cgroup" and record.killer:
         return CgroupContainment.reopen(record)
     if record.containment_mode == "namespace":

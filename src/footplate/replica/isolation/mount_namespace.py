@@ -80,7 +80,7 @@ class MountNamespace:
         self.id_map = -1
 
     def close(self) -> None:
-        """Closes what it needs no more once it was entered."""
+        """Closes the descriptors that aren't needed once the namespace was entered."""
         if self.id_map >= 0:
             os.close(self.id_map)
             self.id_map = -1
@@ -134,7 +134,7 @@ class MountNamespace:
             syscalls.mount(os.devnull, place, syscalls.MS_BIND)
 
     def _fill_buckets(self, single: Sequence[str]) -> None:
-        """Mounts buckets in memory, so that nothing of it stays in the root."""
+        """Mounts buckets on a file system in memory, so that no mount points stay in the root."""
         os.makedirs(_BUCKETS, exist_ok=True)
         syscalls.mount("tmpfs", _BUCKETS, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         for path in single:
@@ -202,14 +202,16 @@ class MountNamespace:
                 _show(_HOST + path, path)
 
     def _fill_queues(self) -> None:
-        """The message queues of the IPC namespace, or none."""
+        """Mounts the message queues of the IPC namespace, or an empty directory in their place."""
         try:
             syscalls.mount("mqueue", _QUEUES, syscalls.MS_NOSUID_NODEV_NOEXEC, "mqueue")
         except OSError:  # an empty directory does, too
             self._cover(_QUEUES)
 
     def _cover(self, place: str) -> None:
-        """Covers it with an empty file system in memory, or, without one, our ``tmp``, if any."""
+        """Covers the place with an empty file system in memory, or, without one, with our ``tmp``,
+        if any.
+        """
         size = f",size={self.memory_bytes}" if self.memory_bytes else ""
         try:
             syscalls.mount("tmpfs", place, syscalls.MS_NOSUID_NODEV, "tmpfs", f"mode=1777{size}")
@@ -219,16 +221,15 @@ class MountNamespace:
 
 
 def _place(bucket: str) -> str:
-    """Returns where a program finds the bucket that lies there."""
+    """Returns the path at which a program sees the bucket."""
     return os.path.join(_BUCKETS, os.path.basename(bucket))
 
 
 def leave_host(flags: int = 0) -> None:
-    """Goes into a mount and an IPC namespace of one's own, and those that ``flags`` name.
+    """Moves this process into new mount and IPC namespaces, and those that ``flags`` name.
 
-    Where that isn't allowed to this user, in a user namespace in which he is who he was.
-
-    Raises OSError.
+    If this user may not do that, the process also enters a user namespace, in which its user stays
+    the same. Raises OSError.
     """
     user, group = os.geteuid(), os.getegid()
     flags |= syscalls.CLONE_NEWNS | (syscalls.CLONE_NEWIPC if os.path.exists(_OWN_IPC) else 0)

@@ -28,7 +28,9 @@ class NamespaceContainment(Containment):
 
     @classmethod
     def open(cls, promised: Promised | None = None) -> NamespaceContainment:
-        """Opens the mode, tried if not ``promised``. Raises Unavailable, SpawnFailed, OSError."""
+        """Returns the containment mode, tried first if not ``promised``. Raises Unavailable,
+        SpawnFailed, OSError.
+        """
         fault = pid_namespace.find_fault() if promised is None else ""
         if fault:
             raise Unavailable(fault)

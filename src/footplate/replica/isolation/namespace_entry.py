@@ -23,7 +23,7 @@ _NAMESPACES = ("user", "pid", "net", "uts", "ipc", "mnt")
 
 
 class Entry:
-    """The way into where ``program`` is. ``groups`` are its control groups."""
+    """The entry to the namespaces of ``program``. ``groups`` are its control groups."""
 
     def __init__(self, program: Process, groups: list[str]) -> None:
         self.program = program
@@ -31,7 +31,8 @@ class Entry:
 
     @classmethod
     def find(cls, record: IsolationRecord) -> Entry:
-        """``record`` is what the supervisor wrote for cleanup.
+        """Returns the entry to the namespaces of a program; ``record`` is what the supervisor wrote
+        for cleanup.
 
         Raises:
             Unavailable: no program runs there.
@@ -54,7 +55,8 @@ class Entry:
         return is_alive(self.program)
 
     def enter(self) -> None:
-        """Goes in, in a process that forks afterwards: only its child is in the process namespace.
+        """Enters the namespaces; the process then forks, because only a child is in the process
+        namespace.
 
         Raises OSError, Unavailable.
         """
@@ -71,7 +73,9 @@ class Entry:
 
 
 def _open_namespace(pid: int, kind: str) -> int | None:
-    """Opens a namespace; None if this process is in it, or the kernel has none of this kind."""
+    """Returns a descriptor of a namespace; None if this process is in it, or the kernel has none of
+    this kind.
+    """
     theirs, own = f"/proc/{pid}/ns/{kind}", f"/proc/self/ns/{kind}"
     try:
         if os.readlink(theirs) == os.readlink(own):
@@ -82,7 +86,9 @@ def _open_namespace(pid: int, kind: str) -> int | None:
 
 
 def _find_first_child(pid: int, start: int) -> Process | None:
-    """Finds the program of an init, which has no older child: all others come from it."""
+    """Returns the program of an init, which is its oldest child: all other processes descend from
+    it.
+    """
     init = find(pid)
     if init is None or init.start != start:
         return None

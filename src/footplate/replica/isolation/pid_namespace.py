@@ -33,7 +33,7 @@ _INTERVAL_S = 0.002
 
 
 class NamespacedProgram(Child):
-    """The program that ``init`` runs. ``pid`` is that of init or of its parent helper."""
+    """The program that ``init`` runs. ``pid`` is that of init, or of its helper process."""
 
     def __init__(self, init: Init) -> None:
         super().__init__(init.pid)
@@ -50,7 +50,7 @@ class NamespacedProgram(Child):
         return self._status
 
     def fill(self, record: IsolationRecord) -> None:
-        """Adds nothing: how to find it the containment tells, by its init."""
+        """Adds nothing: the record of the containment names the init."""
 
 
 class PidNamespace:
@@ -64,7 +64,9 @@ class PidNamespace:
 
     @classmethod
     def reopen(cls, record: IsolationRecord) -> PidNamespace:
-        """``record`` has what ``PidNamespace.fill`` told, or nothing of it."""
+        """Returns the namespace in the record that ``PidNamespace.fill`` wrote; the record may lack
+        one.
+        """
         return cls(Process(record.init, 0, record.start, zombie=False) if record.init else None)
 
     def fill(self, record: IsolationRecord) -> None:
@@ -78,9 +80,10 @@ class PidNamespace:
         inside: Sequence[int] = (),
         outside: Sequence[int] = (),
     ) -> NamespacedProgram:
-        """``inside`` and ``outside`` are those of an ``InitConfig``.
+        """Starts a program in the namespace; ``inside`` and ``outside`` are those of an
+        ``InitConfig``.
 
-        Raises SpawnFailed, OSError, and what ``launch.keep_record`` raises: there is no program.
+        Raises SpawnFailed, OSError, and what ``launch.keep_record`` raises; no program runs then.
         """
         init = fork_init(InitConfig(launch, view, inside, outside))
         self._init = init.process
@@ -93,7 +96,7 @@ class PidNamespace:
         return NamespacedProgram(init)
 
     def kill(self) -> bool:
-        """Kills everything in it; returns False if some of it is still there."""
+        """Kills all processes of the namespace; returns False if some are still alive."""
         return self._init is None or kill_init(self._init)
 
     def family(self, child: Child) -> ProcessSet:
@@ -126,7 +129,9 @@ def find_fault() -> str:
 
 
 def kill_init(init: Process) -> bool:
-    """Kills init and so all others; returns whether it is gone: the kernel kills them first."""
+    """Kills init and so all its processes; returns whether init is gone: the kernel kills the
+    others first.
+    """
     kill(init)
     end = time.monotonic() + KILL_TIMEOUT_S
     while is_alive(init):

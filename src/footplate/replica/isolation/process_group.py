@@ -30,7 +30,9 @@ class ProcessGroupContainment(Containment):
         return self._child
 
     def kill(self) -> bool:
-        """Kills it before the leader is reaped, so that the group's number is its own."""
+        """Kills the group before its leader is reaped, so that the group's number isn't
+        another's.
+        """
         if self._child is not None:
             try:
                 os.killpg(self._child.pid, signal.SIGKILL)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def find_members(record: IsolationRecord) -> list[Process]:
     """Returns the processes of the program in ``isolation.json``, the program itself first.
 
-    As far as its containment mode knows: on the containment modes ``subreaper`` and ``best-effort``
-    not those that have cleared their environment and lost their parent.
+    The result has the processes that the containment mode knows: on the modes ``subreaper`` and
+    ``best-effort`` it lacks those that have cleared their environment and lost their parent.
     """
     if record.containment_mode == "cgroup":
         found = [find(pid) for pid in _read_group(record.killer)]

@@ -26,7 +26,9 @@ _MOST_BYTES = 8 << 20
 
 
 class Process:
-    """``start`` is its start time in ticks since boot; with ``pid`` it is unique until reboot."""
+    """A process of the machine. ``start`` is its start time in ticks since boot; with ``pid`` it is
+    unique until reboot.
+    """
 
     __slots__ = ("parent", "pid", "start", "zombie")
 
@@ -83,7 +85,7 @@ def find_descendants(pid: int) -> list[Process]:
 
 
 def find_below(pid: int) -> list[int]:
-    """Returns the descendants of a process, zombies too; what it costs depends on them alone."""
+    """Returns the descendants of a process, zombies too; the cost depends on their number alone."""
     found: list[int] = []
     left = [pid]
     try:
@@ -97,7 +99,9 @@ def find_below(pid: int) -> list[int]:
 
 
 def _read_children(pid: int) -> list[int]:
-    """Raises OSError: this kernel doesn't tell. Of a process that is gone there are none."""
+    """Returns the children of a process; none if it is gone. Raises OSError if this kernel doesn't
+    list them.
+    """
     children: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
@@ -120,7 +124,7 @@ def find_marked(mark: str) -> list[Process]:
 
 
 def kill(process: Process) -> None:
-    """Sends SIGKILL to this very process, if it is still there."""
+    """Sends SIGKILL to the process, if it is still there; never to a later one with its number."""
     descriptor = -1
     try:
         if hasattr(os, "pidfd_open"):
@@ -167,7 +171,9 @@ def boot_id() -> str:
 
 
 def read_marks(pid: int) -> list[str]:
-    """Returns the marks in its environment, as that was at its start; none if unseen."""
+    """Returns the marks in the process's environment, as it was at its start; none if it can't be
+    read.
+    """
     try:
         found = _MARK.findall(_read_memory(pid, "environ"))
     except UNSEEN:
@@ -176,13 +182,16 @@ def read_marks(pid: int) -> list[str]:
 
 
 def read_arguments(pid: int) -> list[bytes]:
-    """Returns its command line, without the empty words at its end, which the fork server leaves.
+    """Returns the process's command line, without empty words at its end, which the fork server
+    leaves.
 
-    Raises OSError: those of ``UNSEEN`` where it can't be seen.
+    Raises OSError; its errno is in ``UNSEEN`` if the command line can't be seen.
     """
     return _read_memory(pid, "cmdline").rstrip(b"\0").split(b"\0")
 
 
 def _read_memory(pid: int, name: str) -> bytes:
-    """Reads memory where the process says, which can make it as long as it likes (``prctl``)."""
+    """Returns memory at the place that the process names, which can claim any length
+    (``prctl``).
+    """
     return read_start(f"/proc/{pid}/{name}", _MOST_BYTES)

@@ -24,9 +24,9 @@ _BOUNDS = ("memory.max", "memory.high", "cpu.max", "cpuset.cpus")
 
 
 class Limits:
-    """The limits of the machine that a replica asked for, by its type's name.
+    """The limits of the machine type that a replica asked for.
 
-    ``disk_bytes``: of its boot disk; 0: unknown.
+    ``disk_bytes`` is the size of its boot disk; 0 means unknown.
     """
 
     __slots__ = ("disk_bytes", "machine_type", "memory_bytes", "vcpus")
@@ -54,11 +54,13 @@ class Limits:
 
     @property
     def processes(self) -> int:
-        """Threads count as processes. Machine types say nothing of them."""
+        """The limit of processes; threads count too. Machine types say nothing of it."""
         return LEAST_PROCESSES + PROCESSES_OF_A_VCPU * self.vcpus
 
     def describe(self, faults: dict[str, str]) -> str:
-        """Says which of the machine's hold here; ``faults`` as Containment.limit gives them."""
+        """Says which of the machine's limits hold here; ``faults`` is what Containment.limit
+        returns.
+        """
         cpus = "1 vCPU" if self.vcpus == 1 else f"{self.vcpus} vCPUs"
         amounts = {"memory": f"{self.memory} of memory", "CPU": cpus}
         more = {"processes": f"{self.processes} processes"}
@@ -111,10 +113,11 @@ def limit_processes(groups: Sequence[str], count: int) -> str:
 
 
 def find_parents(unified: Hierarchy, *, enable: bool) -> Iterator[str]:
-    """Groups to make a program's group in: first those that hand memory down, then the own one.
+    """Yields groups in which a program's group can be made: first those that hand memory down, then
+    the own group.
 
-    A program never leaves limits that hold for us: no group above one that has any is given.
-    ``enable``: also have groups hand down what they don't so far.
+    A program never leaves limits that hold for us: no group above one with limits is yielded. With
+    ``enable``, groups are also made to hand down controllers that they don't hand down so far.
     """
     for group in unified.chain():
         if enable:
@@ -127,7 +130,7 @@ def find_parents(unified: Hierarchy, *, enable: bool) -> Iterator[str]:
 
 
 def _enable(group: str) -> None:
-    """Enables each by itself: one that isn't there must not keep back the other."""
+    """Enables each controller by itself: a missing one must not keep back the other."""
     for name in CONTROLLERS:
         _write_all(group, (("cgroup.subtree_control", f"+{name}", True),))
 

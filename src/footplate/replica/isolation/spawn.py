@@ -35,9 +35,9 @@ _NAMESPACE_KINDS = ("user", "mnt", "pid", "ipc")
 
 
 class SpawnFailed(Exception):
-    """The child reported why it could not start.
+    """Error of a child that could not start; the message is the child's reason.
 
-    ``errno`` is that of the system call that failed; 0: something else did.
+    ``errno`` is that of the system call that failed; 0 if another error was the reason.
     """
 
     def __init__(self, message: str, number: int = 0) -> None:
@@ -46,7 +46,7 @@ class SpawnFailed(Exception):
 
 
 def find_errno(error: BaseException | None) -> int:
-    """Finds the number of the system's error from which ``error`` comes; 0: from none."""
+    """Returns the number of the system's error that caused ``error``; 0 if there is none."""
     while error is not None:
         if isinstance(error, (OSError, SpawnFailed)) and error.errno:
             return error.errno
@@ -76,9 +76,9 @@ def _forbids_namespaces() -> bool:
 class Launch:
     """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
-    ``user``: whom it runs as, if not as this process does. ``processes``: how many its user may
-    have; 0: as many as this one's. ``trusted``: it runs no code of users. ``keep_record`` is
-    called when the containment's record has all that is known of it, before it starts.
+    ``user`` runs it; None means this process's user. ``processes`` is how many its user may have; 0
+    means as many as this process's. ``trusted`` means that it runs no code of users.
+    ``keep_record`` is called when the containment's record is complete, before the program starts.
     """
 
     __slots__ = (
@@ -116,12 +116,14 @@ class Launch:
                 os.fchown(descriptor, self.user.uid, self.user.gid)
 
     def descriptors(self) -> set[int]:
-        """Returns what must stay open until the program is there."""
+        """Returns the descriptors that must stay open until the program has started."""
         return {self.stdout, self.stderr}
 
 
 class ForkedChild:
-    """A forked child that isn't yet what it is to be; ``wait`` for that once, or ``abandon`` it."""
+    """A forked child that hasn't yet become what it is to be; call ``wait`` once, or
+    ``abandon``.
+    """
 
     __slots__ = ("_reading", "pid")
 
@@ -130,9 +132,10 @@ class ForkedChild:
         self._reading = reading
 
     def wait(self) -> None:
-        """Waits until it has exec'ed, or closed what keeps the parent waiting.
+        """Waits until the child has exec'ed, or closed the descriptor that keeps the parent
+        waiting.
 
-        Raises SpawnFailed: it said why it couldn't; it is gone.
+        Raises SpawnFailed with the child's reason if it couldn't start; it is gone then.
         """
         report = _read_all(self._reading)
         if report:
@@ -147,9 +150,8 @@ class ForkedChild:
 def fork(body: Callable[[int], None]) -> ForkedChild:
     """Forks a child that runs ``body``, which gets the descriptor that keeps the parent waiting.
 
-    exec closes that; a child that doesn't exec must close it itself.
-
-    Raises OSError: there can be no more processes.
+    exec closes that descriptor; a child that doesn't exec must close it itself. Raises OSError if
+    no process can be started.
     """
     reading, writing = os.pipe()
     try:
@@ -223,12 +225,10 @@ def execute(launch: Launch) -> None:
 
 
 def fork_child(launch: Launch) -> int:
-    """Forks the program and returns its number; changes to the program's directory, too.
+    """Forks the program and returns its pid; changes to the program's directory, too.
 
-    It leads a process group of its own. It never is a copy of this process, as after ``os.fork``,
-    which the kernel makes page by page only to give it up.
-
-    Raises OSError.
+    The program leads a process group of its own. It is never a copy of this process, as after
+    ``os.fork``: the kernel would copy page tables only to drop them. Raises OSError.
     """
     os.chdir(launch.cwd)
     os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
@@ -260,7 +260,9 @@ def _spawn_program(launch: Launch, streams: Sequence[tuple[str | int, ...]]) -> 
 
 
 def begin_session() -> None:
-    """Leaves the supervisor's session, and goes before it when memory runs out."""
+    """Begins a new session, and makes this process a victim of the OOM killer before the
+    supervisor.
+    """
     os.setsid()
     try:
         score = min(_OOM_SCORE_LIMIT, int(read_text(_OOM_SCORE)) + _OOM_SCORE_RISE)

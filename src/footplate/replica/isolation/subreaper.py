@@ -48,7 +48,7 @@ class SubreaperContainment(Containment):
 
     @classmethod
     def open(cls) -> SubreaperContainment:
-        """Raises Unavailable."""
+        """Makes this process a subreaper and returns the mode. Raises Unavailable."""
         from footplate.replica.isolation import (
             syscalls,
         )  # on this containment mode only: it costs memory
@@ -74,7 +74,9 @@ class SubreaperContainment(Containment):
             os.waitpid(pid, 0)
 
     def kill(self) -> bool:
-        """Kills its own children: their numbers are theirs until they are reaped."""
+        """Kills this process's own children: no other processes have their numbers until they are
+        reaped.
+        """
         end = time.monotonic() + KILL_TIMEOUT_S
         while time.monotonic() < end:
             for pid in find_children():
@@ -90,7 +92,9 @@ class SubreaperContainment(Containment):
         return ProcessSet([own, *find_below(own)], (own,))
 
     def _reap_all(self) -> None:
-        """Raises ChildProcessError: there are no children any more."""
+        """Reaps all children that have ended. Raises ChildProcessError if there are no children any
+        more.
+        """
         pid = _find_zombie(or_raise=True)
         while pid:
             if self._child is not None and pid == self._child.pid:
@@ -101,7 +105,9 @@ class SubreaperContainment(Containment):
 
 
 def _find_zombie(*, or_raise: bool = False) -> int:
-    """Returns a child that has ended, 0 if none has; without any children raises if asked to."""
+    """Returns a child that has ended, 0 if none has. Without any children it raises if
+    ``or_raise``.
+    """
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -112,9 +118,9 @@ def _find_zombie(*, or_raise: bool = False) -> int:
 
 
 def sweep_marked(mark: str) -> bool:
-    """Kills all that is marked, with its descendants.
+    """Kills all marked processes, with their descendants.
 
-    Passes go on until some in a row find nothing; False: some are still there after a while.
+    Passes go on until some in a row find none; returns False if some are still alive after a while.
     """
     end = time.monotonic() + KILL_TIMEOUT_S
     empty = 0

@@ -58,7 +58,9 @@ _KEPT_FLAGS = (
 
 
 def unshare(flags: int) -> None:
-    """Raises OSError, as all of these do."""
+    """Leaves the namespaces that ``flags`` name for new ones. Raises OSError, as all these
+    functions do.
+    """
     _check(_libc().unshare(flags), "unshare")
 
 
@@ -68,7 +70,7 @@ def setns(descriptor: int) -> None:
 
 
 def mount(source: str, target: str, flags: int, kind: str | None = None, data: str = "") -> None:
-    """``data``: options of the kind of file system."""
+    """Mounts a file system; ``data`` holds options for its ``kind``. Raises OSError."""
     failure = _libc().mount(
         os.fsencode(source),
         os.fsencode(target),
@@ -81,9 +83,9 @@ def mount(source: str, target: str, flags: int, kind: str | None = None, data: s
 
 
 def seal(target: str) -> None:
-    """Lets what is mounted there, and nothing below it, be read only.
+    """Makes the mount at ``target`` read-only, without the mounts below it.
 
-    What the mount forbids besides must be said again: an ordinary user may not allow it.
+    The mount's other restrictions must be given again: an ordinary user may not lift them.
     """
     said = os.statvfs(target).f_flag
     kept = sum(flag for bit, flag in _KEPT_FLAGS if said & bit)
@@ -91,7 +93,9 @@ def seal(target: str) -> None:
 
 
 def seal_tree(target: str) -> None:
-    """Does what ``seal`` does, for all mounted below it, too; before Linux 5.12 without that."""
+    """Makes the mount at ``target`` and all mounts below it read-only; before Linux 5.12 the upper
+    one alone.
+    """
     attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
     size = _ctypes().c_size_t(len(attributes))
     path = os.fsencode(target)
@@ -108,7 +112,9 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def close_all_but(kept: set[int]) -> bool:
-    """Closes all descriptors but these; False: this kernel, or library, can't do it at once."""
+    """Closes all descriptors but these; returns False if this kernel or library can't do it at
+    once.
+    """
     first = 0
     try:
         for descriptor in (*sorted(kept), _NO_DESCRIPTOR):
@@ -121,7 +127,7 @@ def close_all_but(kept: set[int]) -> bool:
 
 
 def die_with_parent(signal: int) -> None:
-    """``signal`` comes when the thread that forked this process ends."""
+    """Makes the kernel send ``signal`` to this process when the thread that forked it ends."""
     _check(_libc().prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
 
 
@@ -138,7 +144,7 @@ def forgo_new_privileges() -> None:
 
 
 def limit_resources(processes: int) -> None:
-    """Allows no core dumps, and at most ``processes`` of the same user; 0: as many as before.
+    """Forbids core dumps, and allows at most ``processes`` of the same user; 0 leaves their number.
 
     The kernel counts processes for each user, and doesn't count root's.
     """

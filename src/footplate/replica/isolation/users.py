@@ -29,11 +29,13 @@ _OTHERS_READ_AND_WRITE = 0o006
 
 
 class NoUser(Exception):
-    """All ids of the range are in use."""
+    """Error of a range of users of which all ids are in use."""
 
 
 class User:
-    """``groups`` are the supplementary ones. ``reservation`` holds the id while it is open."""
+    """The system user that a program runs as. ``groups`` are the supplementary groups.
+    ``reservation`` is a socket that reserves the id as long as it is open.
+    """
 
     __slots__ = ("gid", "groups", "name", "reservation", "uid")
 
@@ -53,16 +55,16 @@ class User:
 
     @property
     def alone(self) -> bool:
-        """Says whether no program but this one has the id."""
+        """Says whether this program alone has the id."""
         return self.reservation is not None
 
     def release(self) -> None:
-        """Lets others have the id: nothing runs as this user."""
+        """Frees the id for others: no process runs as this user any more."""
         if self.reservation is not None:
             self.reservation.close()
 
     def encode(self) -> list[Any]:
-        """Returns the user for another process, by JSON or marshal."""
+        """Returns the user in a form for another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]
 
     @classmethod
@@ -91,7 +93,9 @@ def reserve(first: int, last: int) -> User:
 
 
 def find_container_ids(setting: Sequence[object]) -> int:
-    """Returns the first of the range's last CONTAINER_IDS, which no program gets; 0: too few."""
+    """Returns the first of the range's last CONTAINER_IDS ids, which no program gets; 0 if there
+    are too few.
+    """
     if len(setting) != 2:  # it is one user
         return 0
     first, last = (int(str(number)) for number in setting)
@@ -100,7 +104,7 @@ def find_container_ids(setting: Sequence[object]) -> int:
 
 
 def find_device_groups() -> list[int]:
-    """Returns the groups that may use the GPUs' device files, where not everybody may."""
+    """Returns the groups that may use the GPUs' device files, as far as not everybody may."""
     found = set()
     for path in _find_devices():
         try:
@@ -122,7 +126,7 @@ def _find_devices() -> Iterator[str]:
 
 
 def become(user: User) -> None:
-    """Turns this process into one of the user's, for good. Raises OSError."""
+    """Makes this process run as the user, for good. Raises OSError."""
     syscalls.forgo_new_privileges()
     os.setgroups(user.groups)
     os.setresgid(user.gid, user.gid, user.gid)
@@ -130,9 +134,10 @@ def become(user: User) -> None:
 
 
 class EffectiveUser:
-    """Gives this process the user's ids in the block; what it starts can't change them back.
+    """Context manager: this process has the user's ids in the block, and its children can't change
+    them back.
 
-    Only the saved ids stay root's, by which this process returns. It can't gain privileges.
+    Only the saved ids stay root's, with which this process returns. It can't gain privileges.
     """
 
     __slots__ = ("_user",)

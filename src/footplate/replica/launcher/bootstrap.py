@@ -51,7 +51,7 @@ def main(config: dict[str, Any]) -> None:
 
 
 def make_private(root: str, *names: str) -> str:
-    """Makes a directory below ``root`` of which only this user can see anything."""
+    """Returns a directory below ``root``, created so that only this user can see its contents."""
     os.makedirs(root, mode=0o700, exist_ok=True)
     found = os.lstat(root)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(root):

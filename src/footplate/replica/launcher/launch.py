@@ -52,7 +52,9 @@ _GIVE_UP_S = 60.0
 
 
 def serve(directory: str, config: LauncherConfig, incarnation: str, *, resumed: bool) -> int:
-    """``resumed``: an earlier process of this incarnation has died, and all that it ran."""
+    """Runs a launcher and returns its exit status. With ``resumed``, an earlier process of this
+    incarnation has died, with all processes that it ran.
+    """
 
     async def live() -> int:
         launcher = Launcher(directory, config, incarnation)  # in the loop that its events are of
@@ -95,14 +97,14 @@ class Launcher:
         """Where programs of this node reach the server."""
 
     def resume(self) -> None:
-        """Clears up what an earlier process of this launcher has started last."""
+        """Clears up the last start of an earlier process of this launcher."""
         self._replica = find_last(self._directory, self._incarnation, self._archive)
         if self._replica is not None:
             self._restart = self._replica.restart
 
     @property
     def _archive(self) -> str:
-        """The supervisor's program, where this node has it."""
+        """The path of the supervisor's program on this node."""
         name = f"{self._config.supervisor}.pyz"
         return os.path.join(self._config.scratch, "archives", name)
 
@@ -145,7 +147,7 @@ class Launcher:
     # What its replica does.
 
     def _look(self) -> None:
-        """Sees how the replica stands, and clears up after it."""
+        """Checks the state of the replica, and clears up after it."""
         self._check_lease()
         if self._leaving or self._must_end:
             self._stop()
@@ -231,7 +233,9 @@ class Launcher:
                 await self._obey(answer)
 
     async def _ask(self) -> LauncherAnswer | None:
-        """Asks; returns None if there is something new to say, and the question was taken back."""
+        """Returns the server's answer to a report; None if there was something new to report, so
+        that the request was cancelled.
+        """
         hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4)
         timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
         asking = asyncio.ensure_future(self._link.post(PATH, self._report(hold_s), timeout_s))
@@ -293,7 +297,8 @@ class Launcher:
 
 
 def add_places(ticket: SupervisorTicket, url: str, directory: str) -> None:
-    """Adds what the server must know of this node, and its folder for copies of buckets.
+    """Adds to the ticket what the server must know of this node, and the node's folder for copies
+    of buckets.
 
     The copies outlast the starts of the replica. Raises OSError.
     """
@@ -306,7 +311,9 @@ def add_places(ticket: SupervisorTicket, url: str, directory: str) -> None:
 
 
 def remove_expired(folder: str, now_s: float) -> None:
-    """Deletes what earlier replicas of this node kept, where its time is over. Never raises."""
+    """Deletes files that earlier replicas of this node kept, if their time is over. Never
+    raises.
+    """
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
         try:
@@ -318,12 +325,12 @@ def remove_expired(folder: str, now_s: float) -> None:
 
 
 def find_uv(path: str) -> str:
-    """Returns where the server has it, or what the node has in PATH."""
+    """Returns the path of uv: that of the server, or the one in the node's PATH."""
     return path if os.access(path, os.X_OK) else shutil.which("uv") or path
 
 
 def complete(ticket: SupervisorTicket, scratch: str, server_file: str, host: str) -> None:
-    """Adds the paths of this node, and the address at which others reach it."""
+    """Adds to the ticket the paths of this node, and the address at which others reach it."""
     ticket.server_file, ticket.host = server_file, host
     ticket.cache = ticket.cache or os.path.join(scratch, "cache")
     ticket.uv = find_uv(ticket.uv)
@@ -342,7 +349,7 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> int:
-        """Opens the listener; returns the port."""
+        """Opens the listener and returns its port."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -372,7 +379,7 @@ class Relay:
 
 
 async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Copies until the end of ``source``. Over TLS that ends the other direction, too."""
+    """Copies until the end of ``source``. Over TLS the end of one direction ends the other, too."""
     try:
         while True:
             data = await source.read(_CHUNK_BYTES)

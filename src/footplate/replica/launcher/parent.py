@@ -51,7 +51,9 @@ def main(directory: str) -> int:
 
 
 class Parent:
-    """``serve`` is the life of a launcher, by how many before it have died."""
+    """The process that starts launchers anew when they die. ``serve`` runs a launcher; its argument
+    is the number of launchers that died before.
+    """
 
     def __init__(self, serve: Callable[[int], int], kill_after_s: float = _KILL_AFTER_S) -> None:
         self._serve = serve
@@ -61,7 +63,9 @@ class Parent:
         """Whether a signal has asked it to end."""
 
     def run(self) -> int:
-        """Returns the exit status of the last launcher. Raises OSError: none can be started."""
+        """Runs launchers, and returns the exit status of the last. Raises OSError if none can be
+        started.
+        """
         syscalls.become_subreaper()
         for number in _SIGNALS:
             signal.signal(number, self._tell)
@@ -81,7 +85,7 @@ class Parent:
             os.kill(self._child, number)
 
     def _live(self, deaths: int) -> int:
-        """Returns the wait status of a launcher that has ended."""
+        """Runs one launcher until it ends, and returns its wait status."""
         own = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._child = child = os.fork()
@@ -113,7 +117,9 @@ class Parent:
             os._exit(code)
 
     def _end_rest(self) -> bool:
-        """Waits until nothing is left below this process; False: it was told to end before that."""
+        """Waits until no process is left below this one; returns False if it was told to end before
+        that.
+        """
         kill_at_s = time.monotonic() + self._kill_after_s
         while not self._told:
             try:

@@ -32,11 +32,13 @@ _LISTED = re.compile(r"^\s*(?P<name>\S+) => (?P<path>/\S+) \(0x", re.MULTILINE)
 
 
 class Uncopyable(Exception):
-    """This Python can't be copied; the message says why."""
+    """Error of a Python that can't be copied; the message says why."""
 
 
 def copy_python(folder: str) -> str:
-    """Returns the path of the copied interpreter. Raises Uncopyable, OSError."""
+    """Copies this Python into ``folder`` and returns the path of the interpreter. Raises
+    Uncopyable, OSError.
+    """
     os.umask(0o022)
     interpreter = os.path.realpath(sys.executable)
     copied = os.path.join(folder, "bin", "python3")
@@ -56,7 +58,9 @@ def copy_python(folder: str) -> str:
 
 
 def _copy_modules(folder: str) -> str:
-    """Returns the standard library, where an interpreter in ``bin`` looks for it."""
+    """Copies the standard library to where an interpreter in ``bin`` looks for it; returns its
+    path.
+    """
     paths = sysconfig.get_paths()
     name = os.path.basename(paths["stdlib"])
     place = os.path.join(folder, getattr(sys, "platlibdir", "lib"), name)
@@ -71,7 +75,9 @@ def _copy_modules(folder: str) -> str:
 
 
 def _copy_tree(source: str, place: str) -> None:
-    """Copies all but files that can't be read: links of distributions lead to nothing."""
+    """Copies all files except those that can't be read: some links of distributions lead
+    nowhere.
+    """
     ignore = shutil.ignore_patterns(*_UNWANTED)
     if os.path.isdir(source) and not os.path.isdir(place):
         shutil.copytree(source, place, ignore=ignore, ignore_dangling_symlinks=True)
@@ -88,7 +94,9 @@ def _find_extensions(modules: str) -> list[str]:
 
 
 def _copy_libraries(loader: str, files: Sequence[str], place: str) -> None:
-    """Copies the files' libraries, as the system's loader finds them. Raises Uncopyable."""
+    """Copies the libraries that the files need, as the system's loader finds them. Raises
+    Uncopyable.
+    """
     found: dict[str, str] = {}
     for number, file in enumerate(files):
         done = subprocess.run([loader, "--list", file], capture_output=True, text=True, check=False)
@@ -106,7 +114,9 @@ def _copy_libraries(loader: str, files: Sequence[str], place: str) -> None:
 
 
 def find_loader(file: str) -> str:
-    """Returns what an ELF file names as its interpreter; '' if it needs none. Raises Uncopyable."""
+    """Returns the loader that an ELF file names as its interpreter; '' if it needs none. Raises
+    Uncopyable.
+    """
     with open(file, "rb") as program:
         content = program.read()
     for start, size in _find_names(content, file):
@@ -115,7 +125,7 @@ def find_loader(file: str) -> str:
 
 
 def set_loader(file: str, name: str) -> None:
-    """Lets an ELF file name another interpreter. Raises Uncopyable, OSError."""
+    """Changes the loader that an ELF file names as its interpreter. Raises Uncopyable, OSError."""
     with open(file, "r+b") as program:
         content = program.read()
         for start, size in _find_names(content, file):
@@ -129,7 +139,7 @@ def set_loader(file: str, name: str) -> None:
 
 
 def _find_names(content: bytes, file: str) -> Iterator[tuple[int, int]]:
-    """Yields where the name of an interpreter stands: offset and size. Raises Uncopyable."""
+    """Yields offset and size of the name of the interpreter in an ELF file. Raises Uncopyable."""
     if content[:6] != b"\x7fELF\x02\x01":
         raise Uncopyable("%s is not a 64-bit little-endian program for Linux" % file)
     (offset,) = struct.unpack_from("<Q", content, 0x20)

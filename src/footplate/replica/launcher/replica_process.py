@@ -32,7 +32,9 @@ class ReplicaProcess:
     """The process of one start of the replica. ``archive`` is the supervisor's program."""
 
     def __init__(self, directory: str, archive: str, restart: int, *, copies: bool = False) -> None:
-        """``copies``: what its ticket says of them, where it was started before."""
+        """Prepares the process of a replica; ``copies`` says, for a replica started before, whether
+        its ticket has copies of buckets.
+        """
         self.home = os.path.join(directory, f"{_HOME}{restart}")
         self.restart = restart
         self._archive = archive
@@ -51,7 +53,9 @@ class ReplicaProcess:
         return os.path.join(self.home, name)
 
     def start(self, ticket: SupervisorTicket) -> None:
-        """Raises OSError: the HOME can't be made, or the supervisor can't be spawned."""
+        """Starts the supervisor. Raises OSError if HOME can't be made, or the supervisor can't be
+        spawned.
+        """
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         write_text(self / "ticket.json", json.dumps(ticket.encode()), _WRITE, 0o600)
         self._supervisor = self._spawn("run")
@@ -68,7 +72,7 @@ class ReplicaProcess:
 
     @property
     def lived(self) -> bool:
-        """Says whether the supervisor has ever begun, as far as it was looked at."""
+        """Says whether the supervisor has ever begun, as far as that was checked."""
         return self.lives or self._lived
 
     @property
@@ -82,7 +86,7 @@ class ReplicaProcess:
         return ended
 
     def stop(self) -> None:
-        """Asks the supervisor to end; also one that has yet to begin."""
+        """Asks the supervisor to end, even if it has yet to begin."""
         try:
             write_text(self / "stop", "", _WRITE, 0o600)
         except OSError as error:
@@ -92,7 +96,9 @@ class ReplicaProcess:
             self._signal(signal.SIGCONT)
 
     def _follow(self) -> None:
-        """Starts writing files back; without it that happens at the end alone."""
+        """Starts to write files back while the program runs; if that fails, they are written back
+        at the end alone.
+        """
         try:
             self._follower = self._spawn("follow-buckets")
         except OSError as error:
@@ -101,7 +107,7 @@ class ReplicaProcess:
             )
 
     def kill(self) -> None:
-        """Ends the supervisor at once; the sweep ends what it ran."""
+        """Kills the supervisor at once; cleanup then ends its processes."""
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
@@ -122,7 +128,9 @@ class ReplicaProcess:
         return str(reason)[:_MAX_REASON_CHARACTERS] or "it ended"
 
     def _saves_last(self) -> bool:
-        """Returns whether what a dead supervisor didn't write back is written, or is too late."""
+        """Returns whether the files that a dead supervisor didn't write back are written by now, or
+        it is too late.
+        """
         if self._last_save is None:
             self._last_save = self._spawn("save-buckets")
             self._save_until_s = time.monotonic() + _LAST_SAVE_S
@@ -132,7 +140,7 @@ class ReplicaProcess:
         return self._last_save.poll() is not None
 
     def sweep(self) -> None:
-        """Clears up after a dead supervisor, in the background; again when that has failed."""
+        """Clears up after a dead supervisor, in the background; starts again if that has failed."""
         if self._sweep is not None and self._sweep.poll() is None:
             return
         if time.monotonic() < self._next_sweep_s:
@@ -171,7 +179,9 @@ class ReplicaProcess:
 
 
 def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess | None:
-    """Finds the last start that this launcher carried out, whose supervisor is dead; or None."""
+    """Returns the last start that this launcher carried out, whose supervisor is dead; None if
+    there was none.
+    """
     names = [name for name in os.listdir(directory) if name.startswith(_HOME)]
     for restart in sorted((int(name[len(_HOME) :]) for name in names), reverse=True):
         try:
@@ -189,7 +199,9 @@ def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess 
 
 
 def _end_with(parent: int) -> Any:
-    """Returns what a child does first, so that it is asked to end when the launcher is dead."""
+    """Returns a function to run first in a child: it has the child asked to end when the launcher
+    dies.
+    """
     libc = ctypes.CDLL(None)
 
     def prepare() -> None:

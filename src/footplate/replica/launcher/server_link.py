@@ -21,9 +21,8 @@ _MAX_BYTES = 8 << 20
 
 
 class ServerLink:
-    """``authority`` are the certificates (PEM) that a server at an https URL is believed by.
-
-    Without any, those that the node trusts.
+    """The connection of a launcher to its server. ``authority`` holds the certificates (PEM) to
+    trust for an https URL; if empty, the node's own trusted certificates apply.
     """
 
     def __init__(self, url: str, authority: str, token: str) -> None:
@@ -38,7 +37,7 @@ class ServerLink:
             self._tls = ssl.create_default_context(cadata=authority or None)
 
     async def post(self, path: str, body: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Returns the JSON object that the server answers.
+        """Posts a JSON object and returns the server's answer.
 
         Raises:
             ServerUnavailable: ask again later.
@@ -62,7 +61,7 @@ class ServerLink:
             writer.close()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Raises OSError."""
+        """Returns a new connection to the server. Raises OSError."""
         reader, writer = await asyncio.wait_for(
             asyncio.open_connection(self._host, self._port, ssl=self._tls), CONNECT_S
         )

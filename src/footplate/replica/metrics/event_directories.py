@@ -20,7 +20,9 @@ _TAKEN = "hypertune"
 
 
 class Found:
-    """``source``: its folder below the place, ``.`` for the place itself."""
+    """A file of events. ``source`` is its folder relative to the place searched, ``.`` for the
+    place itself.
+    """
 
     __slots__ = ("path", "source", "status")
 
@@ -31,9 +33,9 @@ class Found:
 
 
 class DirectoryScan:
-    """Goes through a directory, what is nearer first. No link is followed, wherever in its path.
+    """A walk through a directory, from the top down. No link is followed, wherever it is in a path.
 
-    After ``most`` files and directories it ends, and has been ``cut``.
+    After ``most`` files and directories the walk ends, and has been ``cut``.
     """
 
     def __init__(self, place: str, most: int) -> None:
@@ -61,7 +63,7 @@ class DirectoryScan:
 
 
 def outermost(paths: Sequence[str]) -> list[str]:
-    """Returns paths in order, without those that lie in others; all are real paths."""
+    """Returns the paths in order, without those that lie below others; all are real paths."""
     whole = list(dict.fromkeys(os.path.normpath(path) for path in paths))
     return [path for path in whole if not any(_is_below(path, other) for other in whole)]
 
@@ -93,6 +95,8 @@ def _find(path: str, entry: os.DirEntry[str], below: str) -> Found | None:
 
 
 def name_source(below: str) -> str:
-    """Returns the folder's name in records: a text, and not the name of hypertune's file."""
+    """Returns a name for the folder in records: it is text, and differs from the name of
+    hypertune's file.
+    """
     text = os.fsencode(below).decode("utf-8", "replace")[-LONGEST_SOURCE:]
     return f"./{text}" if text == _TAKEN else text or "."

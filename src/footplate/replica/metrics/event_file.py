@@ -33,7 +33,7 @@ _TABLE = tuple(_entry(byte) for byte in range(256))
 
 
 def masked_crc32c(data: Bytes) -> int:
-    """Takes a tenth of a second for a MiB."""
+    """Returns the masked CRC-32C of the data. It takes a tenth of a second for a MiB."""
     table, crc = _TABLE, _ALL
     for byte in data:
         crc = table[(crc ^ byte) & 255] ^ crc >> 8
@@ -68,25 +68,26 @@ class EventFile:
         self._stamp: tuple[int, int, int] | None = None
 
     def changed(self, status: os.stat_result) -> bool:
-        """Returns whether there is something to read; a file that was replaced is read anew."""
+        """Returns whether there is something to read. A file that was replaced is read from its
+        start.
+        """
         file = status.st_dev, status.st_ino
         if file != self._file or status.st_size < self.offset:
             self._file, self.offset, self.ended = file, 0, False
         return not self.ended and stamp(status) != self._stamp
 
     def settle(self, status: os.stat_result) -> None:
-        """Notes that all that it had then has been read."""
+        """Notes that everything that the file had at ``status`` has been read."""
         self._stamp = stamp(status)
         self.size = status.st_size
 
     def read(self, size: int, wants: Callable[[bytes], bool], take: Callable[[bytes], None]) -> int:
-        """Reads some of the next records; returns how many bytes, 0 if none of them is whole.
+        """Reads some of the next records; returns how many bytes, 0 if no record is complete.
 
-        ``size`` is that of the file. ``take`` gets those records that ``wants`` wants: only
-        their data is checked.
+        ``size`` is the file's size. ``take`` gets the records for which ``wants`` returns True;
+        only their data is checked.
 
-        Raises:
-            Corrupt: the next one isn't as it was written; what follows is given up.
+        Raises Corrupt if the next record is damaged; the rest of the file is given up.
         """
         data = read_piece(self.path, PIECE_BYTES, self.offset)
         length = self._read_length(data, 0)
@@ -115,7 +116,7 @@ class EventFile:
         return _HEAD_BYTES
 
     def _read_length(self, data: bytes, place: int) -> int | None:
-        """Returns the next record's length; None if the end of that isn't there yet."""
+        """Returns the next record's length; None if its bytes aren't all there yet."""
         if len(data) - place < _HEAD_BYTES:
             return None
         self._check(data[place : place + 8], data, place + 8)
@@ -129,4 +130,4 @@ class EventFile:
 
 
 class Corrupt(Exception):
-    """The message says where."""
+    """Error of a file of events with a wrong record; the message says where."""

@@ -46,7 +46,8 @@ _UNSIGNED_64 = 23
 
 
 def read_number(data: bytes, *, listed: bool) -> float | None:
-    """Returns the one number in it, or None. ``listed``: a list of one number is one, too.
+    """Returns the one number in ``data``, or None. With ``listed``, a list of one number counts
+    too.
 
     Raises Malformed.
     """
@@ -96,7 +97,7 @@ def _unpack_numbers(code: str, data: bytes) -> float:
 
 
 def _from_bits(dtype: int, number: float) -> float:
-    """Numbers of 16 bits are known by their bits."""
+    """Returns the number; one of a 16-bit type comes as its bits."""
     if dtype not in (_HALF, _BFLOAT16):
         return float(number)
     bits = int(number) & 0xFFFF
@@ -124,7 +125,7 @@ class Scalar:
 
 
 def read_scalars(event: bytes) -> list[Scalar]:
-    """Raises Malformed."""
+    """Returns the scalars in an event. Raises Malformed."""
     time, step = 0.0, 0
     summaries = []
     for number, value in read_fields(event):
@@ -143,7 +144,7 @@ def _values(summary: bytes) -> list[bytes]:
 
 
 def _read_value(data: bytes) -> tuple[str, float | None]:
-    """Returns the tag, and its number; None: it is no scalar."""
+    """Returns the tag of a value, and its number; None if it isn't a scalar."""
     tag, plugin = b"", b""
     simple, tensor = None, None
     for number, value in read_fields(data):
@@ -161,7 +162,9 @@ def _read_value(data: bytes) -> tuple[str, float | None]:
 
 
 def _read_plugin(metadata: bytes) -> bytes:
-    """Returns whose the tensor is; b'' if nobody says (only the first of a tag may)."""
+    """Returns the plugin that the tensor belongs to; b'' if unnamed (only the first value of a tag
+    may name it).
+    """
     for number, value in read_fields(metadata):
         if number == _PLUGIN:
             for inner, name in read_fields(as_bytes(value)):

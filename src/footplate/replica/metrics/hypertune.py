@@ -28,7 +28,9 @@ _RESERVED = frozenset(("timestamp", "trial", "global_step", "checkpoint_path"))
 
 
 class HypertuneFile:
-    """Tells each measurement once, by its time, step and tag, however often the file has it."""
+    """The file of cloudml-hypertune. It reports each measurement once, by time, step and tag, even
+    if the file repeats it.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -36,7 +38,7 @@ class HypertuneFile:
         self._known: set[tuple[float, int, str]] = set()
 
     def look(self, take: Take, *, anyway: bool = False) -> None:
-        """Reads the file if it has changed; ``anyway``: also if it seems not to have.
+        """Reads the file if it has changed; with ``anyway``, even if it seems unchanged.
 
         Two changes within one tick of the file system's clock look like one.
         """
@@ -70,7 +72,7 @@ class HypertuneFile:
 
 
 def _parse(line: bytes) -> dict[str, Any]:
-    """Returns {} if it is no report, or not yet a whole one."""
+    """Returns the report in a line; {} if the line is no report, or not yet complete."""
     if not line or len(line) > MOST_LINE_BYTES:
         return {}
     try:
@@ -90,6 +92,6 @@ def _number(value: object) -> float | None:
 
 
 def _finite(value: object) -> float:
-    """Returns 0 for what is no number."""
+    """Returns the value if it is a finite number, else 0."""
     number = _number(value)
     return number if number is not None and abs(number) < _INFINITY else 0.0

@@ -24,7 +24,9 @@ _INFINITY = float("inf")
 
 
 class MetricRecords:
-    """Reports measurements of the ``wanted`` tags; other tags only by name."""
+    """The journal's records of measurements. It gets measurements of the ``wanted`` tags; other
+    tags only by name.
+    """
 
     def __init__(self, journal: Journal, wanted: Sequence[str]) -> None:
         self.wanted = frozenset(tag for tag in wanted if len(tag) <= LONGEST_WANTED)
@@ -38,11 +40,11 @@ class MetricRecords:
 
     @property
     def full(self) -> bool:
-        """Says that nothing more is taken."""
+        """Says whether no more measurements are taken."""
         return self._left <= 0
 
     def take(self, tag: str, step: int, value: float, time: float, source: str) -> None:
-        """Steps and times that can't be encoded are 0."""
+        """Takes a measurement; steps and times that can't be encoded become 0."""
         if tag not in self.wanted:
             if not self.matched and len(self._seen) < MOST_TAGS:
                 self._seen.add(tag[:LONGEST_TAG])
@@ -63,7 +65,7 @@ class MetricRecords:
         )
 
     def flush(self) -> None:
-        """Reports what was taken."""
+        """Reports the measurements taken so far."""
         held, self._held = self._held, []
         self._journal.metrics(held)
         if held and self.full:
@@ -73,19 +75,19 @@ class MetricRecords:
             )
 
     def note(self, message: str) -> None:
-        """Tells the user, but not for ever."""
+        """Writes an event for the user, up to a limited number."""
         if self._notes_left:
             self._notes_left -= 1
             self._journal.event("METRICS", message)
 
     def conclude(self) -> None:
-        """Reports the tags that were seen if none matched: nothing more will be found."""
+        """Reports the tags that were seen if none matched, now that nothing more will be found."""
         if not self.matched:
             self._journal.tags(sorted(self._seen))
 
 
 def _encode(value: float) -> float | str:
-    """Returns the number as JSON has it, or in words."""
+    """Returns the number in a form for JSON; NaN and infinities become words."""
     if value != value:
         return "NaN"
     if value in (_INFINITY, -_INFINITY):

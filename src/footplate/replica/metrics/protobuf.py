@@ -15,7 +15,7 @@ _LONGEST_VARINT = 10
 
 
 class Malformed(Exception):
-    """The bytes hold no message, or another one than is looked for."""
+    """Error of bytes that hold no message, or another message than expected."""
 
 
 def read_fields(data: bytes) -> Iterator[tuple[int, Value]]:
@@ -40,7 +40,9 @@ def read_fields(data: bytes) -> Iterator[tuple[int, Value]]:
 
 
 def read_varint(data: bytes, place: int) -> tuple[int, int]:
-    """Reads the number from 0 to 2^64 - 1 that begins there, and its end. Raises Malformed."""
+    """Returns the number from 0 to 2^64 - 1 that begins at ``place``, and the place of its end.
+    Raises Malformed.
+    """
     number = shift = 0
     for byte in data[place : place + _LONGEST_VARINT]:
         number |= (byte & 127) << shift
@@ -51,14 +53,14 @@ def read_varint(data: bytes, place: int) -> tuple[int, int]:
 
 
 def as_bytes(value: Value) -> bytes:
-    """Raises Malformed: it is a varint."""
+    """Returns a value as bytes. Raises Malformed if it is a varint."""
     if isinstance(value, bytes):
         return value
     raise Malformed
 
 
 def as_signed(value: Value) -> int:
-    """Returns a varint as an int64. Raises Malformed: it is none."""
+    """Returns a varint as an int64. Raises Malformed if the value isn't a varint."""
     if isinstance(value, bytes):
         raise Malformed
     return value - (1 << 64) if value >> 63 else value

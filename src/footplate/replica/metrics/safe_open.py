@@ -8,9 +8,9 @@ from footplate.safe_path import PLACE, ROOT, directory, open_regular, split
 
 
 def read_piece(path: str, most: int, offset: int) -> bytes:
-    """Reads at most so many bytes of a regular file; b'' if there is nothing to be read.
+    """Returns at most ``most`` bytes of a regular file; b'' if there is nothing to read.
 
-    ``path`` is a real one: no link in it is followed.
+    ``path`` is a real path: no link in it is followed.
     """
     try:
         *parts, name = split(path)

@@ -34,9 +34,9 @@ class Scanner:
         self._left = 0.0
 
     def look(self, most_bytes: float) -> Iterator[None]:
-        """Reads new data, about ``most_bytes`` of it; the next scan continues there.
+        """Reads about ``most_bytes`` of new data; the next scan continues there.
 
-        It comes back after each little piece of work, and needs not be taken up again.
+        It yields after each small piece of work, and may be dropped then.
         """
         self._left = most_bytes
         there: set[str] = set()
@@ -58,7 +58,7 @@ class Scanner:
             self._files = {path: file for path, file in self._files.items() if path in there}
 
     def note_unwritten(self) -> None:
-        """Tells of event files in which nothing was ever written, where no metric was found."""
+        """Reports event files in which nothing was ever written, if no metric was found."""
         names = [
             f"{file.path.rpartition('/')[2]} in {file.source}"
             for file in self._files.values()

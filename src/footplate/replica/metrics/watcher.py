@@ -34,11 +34,11 @@ _ENTRIES_PER_STEP = 4
 
 
 class Watch:
-    """Pauses while the journal accepts no output.
+    """The watch of a program's metrics, which pauses while the journal accepts no output.
 
-    Every replica looks through all directories that its task names, shared ones too: which of
-    them will be the last to see what the others wrote, nobody knows. The server keeps one of
-    each measurement.
+    Every replica searches all directories that its task names, shared ones too: nobody knows which
+    replica will be the last to see what the others wrote. The server keeps one of equal
+    measurements.
     """
 
     def __init__(self, context: Context) -> None:
@@ -56,7 +56,7 @@ class Watch:
 
     @property
     def concluded(self) -> bool:
-        """The last look is over."""
+        """Says whether the last scan is over."""
         return self._concluded
 
     def deadline(self) -> float:
@@ -67,7 +67,7 @@ class Watch:
         return min(self._stat_at, self._look_at)
 
     def advance(self) -> None:
-        """Does what is due while the program runs."""
+        """Scans if a scan is due while the program runs."""
         now = self._context.monotonic()
         if now < self.deadline():
             return
@@ -79,7 +79,7 @@ class Watch:
             self._go_on(now)
 
     def advance_last(self) -> None:
-        """The program has ended: everything once more, without rests."""
+        """Scans everything once more, without pauses, after the program has ended."""
         now = self._context.monotonic()
         if self._concluded:
             return
@@ -118,7 +118,7 @@ class Watch:
             self._look_at = end + (end - now) * _ENTRIES_PER_STEP
 
     def _slice(self, now: float) -> bool:
-        """Goes on with the look for a while; returns whether it is over."""
+        """Continues the scan for a while; returns whether it is complete."""
         if self._inspect is None:
             return True
         for _ in self._inspect:

@@ -55,11 +55,13 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 class Late(Exception):
-    """The step has taken its time; the message says how far it is."""
+    """Error of a step that has used up its time; the message says how far it is."""
 
 
 class NodeCopier:
-    """``root`` has the copies: below ``files`` a folder for each bucket."""
+    """The copier of buckets on a node. ``root`` holds the copies: below ``files`` a folder for each
+    bucket.
+    """
 
     def __init__(
         self,
@@ -79,7 +81,8 @@ class NodeCopier:
         self._end_at = 0.0
 
     def step(self, step: str) -> StepResult:
-        """Copies for some seconds; returns the answer that the server gives where it copies.
+        """Copies for some seconds; returns the result in the form in which the server reports its
+        own copying.
 
         Raises ServerUnavailable, Refused.
         """
@@ -103,7 +106,7 @@ class NodeCopier:
         return StepResult(done=True, notes=tuple(note for note in notes if note))
 
     def look(self) -> None:
-        """Writes back what a running program has made so far. Raises ServerUnavailable."""
+        """Writes back the files of a running program. Raises ServerUnavailable."""
         plan = self._read_plan()
         client = StorageClient(self._server_file, plan.storage)
         try:
@@ -128,14 +131,16 @@ class NodeCopier:
         return self._read_plan()
 
     def _read_plan(self) -> CopyPlan:
-        """Reads the plan; without one nothing is to be copied."""
+        """Returns the plan; without one, an empty plan."""
         try:
             return CopyPlan.decode(json.loads(read_text(os.path.join(self._root, _PLAN))))
         except FileNotFoundError:
             return CopyPlan("", ())
 
     def _take(self, bucket: PlannedBucket, copy: Callable[[_Bucket], str]) -> str:
-        """Raises _Fault, Late, ServerUnavailable."""
+        """Copies one bucket and returns a sentence on it. Raises _Fault, Late,
+        ServerUnavailable.
+        """
         opened = _Bucket(self._root, bucket)
         try:
             with opened.locked():
@@ -247,7 +252,9 @@ class NodeCopier:
         )
 
     def _is_settled(self, bucket: str, name: str, status: os.stat_result) -> bool:
-        """Returns whether its last change is old enough. Each second look takes it as it is."""
+        """Returns whether the file's last change is old enough. The next scan takes a file that
+        wasn't.
+        """
         if self._now() - status.st_mtime >= SETTLED_S or (bucket, name) in self._unsettled:
             self._unsettled.discard((bucket, name))
             return True
@@ -255,7 +262,7 @@ class NodeCopier:
         return False
 
     def _save_file(self, client: StorageClient, bucket: _Bucket, name: str) -> int:
-        """Saves the file; returns how many bytes it has. Raises FileChanged, Late."""
+        """Saves the file; returns its size in bytes. Raises FileChanged, Late."""
         try:
             descriptor = bucket.folder.open(name.split("/"))
         except OSError as error:
@@ -294,7 +301,7 @@ class _Fault(Exception):
 
 
 class _Bucket:
-    """The copy of a bucket, and what is known of its files."""
+    """The copy of a bucket, with the known states of its files."""
 
     def __init__(self, root: str, plan: PlannedBucket) -> None:
         self.name, self.prefixes = plan.name, plan.prefixes
@@ -310,7 +317,7 @@ class _Bucket:
         self._state = os.path.join(root, f"{self.name}.json")
 
     def part(self, subject: str) -> str:
-        """Returns where a file arrives."""
+        """Returns the path of a file while it arrives."""
         digest = hashlib.sha256(f"{self.name}/{subject}".encode()).hexdigest()
         return os.path.join(self._root, f"{digest}.part")
 
@@ -319,7 +326,9 @@ class _Bucket:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Locks the copy in the block, and keeps what is known, whatever happens."""
+        """Locks the copy in the block, and saves the known states of files at its end, whatever
+        happens.
+        """
         os.makedirs(self.path, exist_ok=True)
         flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
         lock = os.open(os.path.join(self._root, f"{self.name}.lock"), flags, 0o600)
@@ -353,7 +362,7 @@ def follow(
     sleep: Callable[[float], object] = time.sleep,
     interval_s: float = INTERVAL_S,
 ) -> None:
-    """Writes back what the program has made so far, again and again, until the process is ended."""
+    """Writes back the program's files again and again, until this process is ended."""
     while True:
         sleep(interval_s)
         try:

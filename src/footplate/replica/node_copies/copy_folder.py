@@ -18,7 +18,7 @@ MAX_NAME_BYTES = 1024
 
 
 def split(name: str) -> list[str] | None:
-    """Returns where the object's file lies; None if no file can have this name."""
+    """Returns the path of the object's file, in parts; None if no file can have this name."""
     parts = name[:-1].split("/") if name.endswith("/") else name.split("/")
     try:
         return None if any(find_problem(part) for part in parts) else parts
@@ -32,7 +32,7 @@ def identify(status: os.stat_result) -> str:
 
 
 def is_no_file(error: OSError) -> bool:
-    """Returns whether nothing has the name, or what has it is no file of the folder."""
+    """Returns whether the error means that there is no file of the folder with the name."""
     return isinstance(error, (FileNotFoundError, NotADirectoryError))
 
 
@@ -53,9 +53,9 @@ class CopyFolder:
                     yield name, status
 
     def look_at(self, parts: Sequence[str]) -> os.stat_result | None:
-        """Returns the state of the file; None: there is none.
+        """Returns the state of the file; None if there is none.
 
-        Raises OSError: it can't be opened now. Its object must not be deleted for that.
+        Raises OSError if it can't be opened now: its object must not be deleted then.
         """
         try:
             descriptor = self.open(parts)
@@ -76,18 +76,22 @@ class CopyFolder:
         return safe_path.open_file(self._root, parts)
 
     def place(self, source: str, parts: Sequence[str]) -> None:
-        """Moves the file there, and makes the directories. Raises OSError."""
+        """Moves the file ``source`` to the path ``parts`` in the folder, and makes its directories.
+        Raises OSError.
+        """
         with safe_path.directory(self._root, parts[:-1], create=True) as parent:
             os.replace(source, parts[-1], dst_dir_fd=parent)
 
     def make_directory(self, parts: Sequence[str]) -> None:
-        """Raises OSError."""
+        """Makes a directory, with those above it. Raises OSError."""
         with safe_path.directory(self._root, parts, create=True):
             return
 
 
 def _refuse(error: OSError) -> None:
-    """Raises for what can't be read, as it isn't gone; what the program has removed is."""
+    """Raises the error of reading a file, unless the file is gone: the program may have
+    removed it.
+    """
     if not isinstance(error, FileNotFoundError):
         raise error
 

@@ -25,7 +25,7 @@ _INCOMPLETE = 308
 
 
 class StorageFault(Exception):
-    """The service answered with an error; ``retry``: it may go well later."""
+    """Error with which the service answered; ``retry`` means that a later try may succeed."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -34,11 +34,11 @@ class StorageFault(Exception):
 
 
 class FileChanged(Exception):
-    """The file isn't as long any more as it was when it was opened."""
+    """Error of a file whose length has changed since it was opened."""
 
 
 class StorageClient:
-    """``path`` is that of the storage API on the server, with the program's key in it.
+    """Client of the server's storage API; ``path`` is the API's path, with the program's key in it.
 
     Methods raise ServerUnavailable when there is no answer, and StorageFault.
     """
@@ -70,10 +70,10 @@ class StorageClient:
     def put(
         self, bucket: str, name: str, kind: str, file: BinaryIO, size: int, upload: str
     ) -> tuple[int, str]:
-        """Sends the first ``size`` bytes; the object appears whole.
+        """Sends the first ``size`` bytes; the object appears when it is complete.
 
-        Returns its generation; or 0, and the upload that goes on with the next call, once a piece
-        has arrived. ``upload`` is what an earlier call returned. Raises FileChanged, too.
+        Returns the object's generation; or 0 and an upload to continue with the next call, once a
+        piece has arrived. ``upload`` is what an earlier call returned. Raises FileChanged, too.
         """
         path = f"/upload/storage/v1/b/{bucket}/o?"
         if size <= SMALL_BYTES:
@@ -108,7 +108,7 @@ class StorageClient:
         return _made(_parse(answer)), ""
 
     def remove(self, bucket: str, name: str, generation: int) -> None:
-        """Unless somebody else has replaced it, or was faster."""
+        """Deletes the object, unless another program has replaced or deleted it."""
         query = urlencode({"ifGenerationMatch": generation})
         path = f"/storage/v1/b/{bucket}/o/{quote(name, safe='')}?{query}"
         answer = self._send("DELETE", path, None)
@@ -130,7 +130,7 @@ class StorageClient:
         return self._client.request(method, self._path + path, body, *fields)
 
     def _fail(self, answer: Answer) -> None:
-        """Raises StorageFault."""
+        """Raises StorageFault for an answer with an error."""
         body = answer.read()
         self.close()
         try:

@@ -60,7 +60,9 @@ def _serve(home: Home, link: WebSocket) -> int:
 
 
 def _open(home: Home, wanted: ShellRequest) -> Tuple[ShellProcess, Callable[[], bool]]:
-    """Opens a shell; tells if the program runs. Raises Unavailable, SpawnFailed, OSError."""
+    """Opens a shell; returns it, with a function that tells whether the program runs. Raises
+    Unavailable, SpawnFailed, OSError.
+    """
     record = home.read_isolation()
     if record.containment_mode == "container":
         from footplate.replica.container.shell import ContainerEntry  # only containers pay for it
@@ -83,7 +85,8 @@ def _start(home: Home, entry: Entry, wanted: ShellRequest) -> ShellProcess:
 
 
 def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
-    """Returns what is to be opened, which the server says first, and what came with that.
+    """Returns the request for a shell, which the server sends first, and the messages that came
+    with it.
 
     Raises ServerUnavailable.
     """

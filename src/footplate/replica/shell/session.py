@@ -33,10 +33,12 @@ ENDED_WITH_PROGRAM = "the shell ends, because the program has ended"
 
 
 class Session:
-    """Passes data between shell and server. Neither is read faster than the other takes it."""
+    """A session that passes data between shell and server. Neither is read faster than the other
+    takes the data.
+    """
 
     def __init__(self, link: WebSocket, inside: ShellProcess, alive: Callable[[], bool]) -> None:
-        """``alive``: whether the program still runs."""
+        """Prepares a session; ``alive`` returns whether the program still runs."""
         self._link = link
         self._inside = inside
         self._alive = alive
@@ -53,7 +55,7 @@ class Session:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self, early: List[Tuple[int, bytes]]) -> None:
-        """``early``: messages that have come already."""
+        """Runs the session to its end; ``early`` are messages that have already arrived."""
         self._take(early)
         while self._link.open and self._alive() and not self._inside.ended:
             self._turn()
@@ -113,7 +115,7 @@ class Session:
             self._input_ends = True
 
     def _feed(self) -> None:
-        """Gives the shell what it takes of its input."""
+        """Writes waiting input to the shell, as much as it takes."""
         inside, before = self._inside, len(self._input)
         try:
             while self._input and inside.entrance >= 0:
@@ -136,7 +138,7 @@ class Session:
             self._taken = 0
 
     def _pass_on(self, stream: int) -> bool:
-        """Passes on what there is; returns whether there was something."""
+        """Passes the shell's output on; returns whether there was any."""
         data = _read(stream)
         if data:
             name = self._inside.streams[stream]
@@ -149,9 +151,9 @@ class Session:
         return bool(data)
 
     def _conclude(self) -> None:
-        """The shell has ended by itself: what it said last, and how it ended.
+        """Passes on the last output of a shell that has ended, and how it ended.
 
-        What it left running may go on to speak: that is not waited for.
+        Processes that the shell left running may write more: that isn't waited for.
         """
         for stream in tuple(self._inside.streams):
             for _ in range(_LAST_READS):
@@ -163,7 +165,7 @@ class Session:
         self._wait_while(lambda: not self._link.flushed)
 
     def _wait_while(self, waiting: Callable[[], bool]) -> None:
-        """Waits for the server to take what is sent; it is over when the program is."""
+        """Waits for the server to take the data sent; stops when the program has ended."""
         while waiting() and self._alive():
             poller = select.poll()
             poller.register(self._link, self._link.events(reading=False))
@@ -197,7 +199,7 @@ def parse(text: bytes) -> Dict[str, Any]:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Reads data; None: nothing now, b'': nothing any more."""
+    """Returns data; None if there is none now, b'' at the end."""
     try:
         return os.read(descriptor, _AT_ONCE_BYTES)
     except BlockingIOError:

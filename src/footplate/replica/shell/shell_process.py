@@ -34,7 +34,7 @@ _DEFAULT_SIZE = (80, 24)
 
 
 class ShellRequest:
-    """The user's request: a terminal, or with ``command`` that without one."""
+    """The user's request: a terminal, or a ``command`` without one."""
 
     def __init__(self, size: Tuple[int, int], term: str, command: str | None) -> None:
         self.size = size
@@ -57,7 +57,7 @@ class ShellRequest:
 
 
 def read_size(value: Any) -> Tuple[int, int]:
-    """Columns and rows, those of a usual terminal where there are none."""
+    """Returns columns and rows; those of a usual terminal if ``value`` has none."""
     if not isinstance(value, list) or len(value) != 2:
         return _DEFAULT_SIZE
     if not all(type(number) is int and _LEAST <= number <= _MOST for number in value):
@@ -66,9 +66,8 @@ def read_size(value: Any) -> Tuple[int, int]:
 
 
 class ShellProcess:
-    """``streams`` are what to read, by descriptor; ``entrance`` is where input goes, or -1.
-
-    None of them blocks.
+    """A running shell. ``streams`` leads from descriptors to read to their names; ``entrance`` is
+    the descriptor for input, or -1. No descriptor blocks.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class ShellProcess:
         return self._child.has_ended()
 
     def code(self) -> int:
-        """Returns the code that shells tell of one that has ended."""
+        """Returns the exit code as shells report it."""
         status = self._child.reap()
         if os.WIFSIGNALED(status):
             return _SIGNALLED + os.WTERMSIG(status)
@@ -97,19 +96,21 @@ class ShellProcess:
             set_size(self.entrance, size)
 
     def end_input(self) -> None:
-        """Ends a command's input, which has an end of its own; a terminal's is a character."""
+        """Ends the input: closes a command's, and sends a terminal the character for the end."""
         if not self._terminal and self.entrance >= 0:
             os.close(self.entrance)
             self.entrance = -1
 
     def end_stream(self, descriptor: int) -> None:
-        """Notes that nothing more comes from there."""
+        """Notes that nothing more comes from the descriptor."""
         del self.streams[descriptor]
         if descriptor != self.entrance:
             os.close(descriptor)
 
     def hang_up(self) -> None:
-        """Signals as when a terminal's line breaks; what doesn't mind that is killed after it."""
+        """Signals the shell as when a terminal's line breaks; processes that ignore that are killed
+        after it.
+        """
         if not self.ended:
             self._child.terminate()
 
@@ -124,7 +125,7 @@ class Surroundings:
 
 
 def start(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
-    """Raises SpawnFailed, OSError; then nothing was started."""
+    """Starts a shell beside the program. Raises SpawnFailed, OSError; nothing was started then."""
     if wanted.command is None:
         own.environment["TERM"] = wanted.term
         return _start_terminal(entry, own, wanted)
@@ -175,7 +176,9 @@ def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> She
 
 
 def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> int:
-    """Returns the launcher's number. Raises SpawnFailed, OSError."""
+    """Starts a process in the program's namespaces; returns the launcher's pid. Raises SpawnFailed,
+    OSError.
+    """
     parent = os.getpid()
 
     def body(ready: int) -> None:
@@ -217,7 +220,9 @@ def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: ShellReques
 
 
 def _keep_door(shell: int) -> None:
-    """Waits for the shell, and ends as it did. Asked to end it, hangs up, then kills."""
+    """Waits for the shell, and ends as it did. When asked to end, it hangs up the shell, then kills
+    it.
+    """
     rising = [signal.SIGKILL, signal.SIGHUP]
 
     def hand_on(*_: object) -> None:

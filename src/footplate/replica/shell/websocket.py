@@ -28,7 +28,9 @@ class WebSocket:
     """A connected WebSocket, never blocking from then on. ``receive`` answers pings by itself."""
 
     def __init__(self, connected: socket.socket, first: bytes) -> None:
-        """``first`` came right after the server's consent."""
+        """Begins with an open connection; ``first`` holds the bytes that followed the server's
+        consent.
+        """
         self._socket = connected
         self._socket.setblocking(False)
         self._frames = Frames()
@@ -39,7 +41,7 @@ class WebSocket:
 
     @classmethod
     def connect(cls, server_file: str, token: str, path: str) -> WebSocket:
-        """Raises ServerUnavailable: there is no server, or it doesn't want to."""
+        """Connects to the server. Raises ServerUnavailable if there is no server, or it refuses."""
         key = base64.b64encode(os.urandom(16)).decode("ascii")
         fields = ["Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}"]
         client = Client(lambda: connect(server_file), explain, token)
@@ -56,13 +58,15 @@ class WebSocket:
         return self._socket.fileno()
 
     def events(self, *, reading: bool) -> int:
-        """Returns what to poll for; without ``reading`` only whether the other side is gone."""
+        """Returns the events to poll for; without ``reading``, only whether the other side is
+        gone.
+        """
         wanted = (select.POLLIN if reading else 0) | _HANG_UP
         return wanted | (select.POLLOUT if self._outgoing else 0)
 
     @property
     def congested(self) -> bool:
-        """Says that so much waits to be sent that nothing should be added."""
+        """Says whether so much waits to be sent that nothing should be added."""
         return len(self._outgoing) >= _CONGESTED_BYTES
 
     @property
@@ -70,7 +74,7 @@ class WebSocket:
         return not self._outgoing
 
     def send(self, opcode: int, payload: bytes) -> None:
-        """Queues it, and sends what the other side takes now."""
+        """Queues a message, and sends what the other side takes now."""
         if self.open:
             self._outgoing += websocket_frames.encode(
                 opcode, payload, os.urandom(websocket_frames.MASK_BYTES)
@@ -78,7 +82,7 @@ class WebSocket:
             self.flush()
 
     def flush(self) -> None:
-        """Sends what waits, as far as the other side takes it now."""
+        """Sends waiting messages, as far as the other side takes them now."""
         try:
             while self._outgoing:
                 sent = self._socket.send(bytes(self._outgoing[:AT_ONCE_BYTES]))
@@ -89,7 +93,7 @@ class WebSocket:
             self._lose()
 
     def receive(self) -> List[Tuple[int, bytes]]:
-        """Returns the messages that are there, TEXT and BINARY; see ``open`` after it."""
+        """Returns the messages that have arrived, TEXT and BINARY; check ``open`` afterwards."""
         found, self._waiting = self._waiting, []
         try:
             data = self._socket.recv(AT_ONCE_BYTES)
@@ -140,7 +144,9 @@ class WebSocket:
 
 
 def check_consent(status: int, accepted: str, key: str) -> None:
-    """Raises BadFrame: the server doesn't speak WebSocket, or not with us."""
+    """Checks the server's answer to the handshake. Raises BadFrame if the server doesn't speak
+    WebSocket, or refuses us.
+    """
     if status != 101:
         raise BadFrame(f"refused: HTTP {status}")
     digest = hashlib.sha1((key + _GUID).encode("ascii")).digest()  # noqa: S324  RFC 6455 says so

@@ -28,7 +28,7 @@ _EIGHT_BYTES = 127
 
 
 class BadFrame(Exception):
-    """The data doesn't follow the protocol."""
+    """Error of data that doesn't follow the protocol."""
 
 
 def encode(opcode: int, payload: bytes, mask: bytes) -> bytes:
@@ -44,7 +44,9 @@ def encode(opcode: int, payload: bytes, mask: bytes) -> bytes:
 
 
 def _apply(mask: bytes, payload: bytes) -> bytes:
-    """Applies the mask to numbers: the bytes one by one would be a hundred times slower."""
+    """Returns the payload with the mask applied to whole numbers: byte by byte would be a hundred
+    times slower.
+    """
     length = len(payload)
     repeated = (mask * (length // MASK_BYTES + 1))[:length]
     number = int.from_bytes(payload, "big") ^ int.from_bytes(repeated, "big")
@@ -52,7 +54,7 @@ def _apply(mask: bytes, payload: bytes) -> bytes:
 
 
 class Frames:
-    """Reads messages and controls from pieces of any size."""
+    """The reader of messages and control frames from pieces of any size."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -63,8 +65,7 @@ class Frames:
     def feed(self, data: bytes) -> List[Tuple[int, bytes]]:
         """Returns the messages and controls that ``data`` completes, with their opcodes.
 
-        Raises:
-            BadFrame: nothing that comes after it can be understood.
+        Raises BadFrame: nothing that follows can be understood.
         """
         self._buffer += data
         found: List[Tuple[int, bytes]] = []
@@ -77,7 +78,9 @@ class Frames:
                 found.append(message)
 
     def _cut_frame(self) -> Tuple[int, bool, bytes] | None:
-        """Returns opcode, whether it is the last of its message, and the payload."""
+        """Returns opcode, whether the frame is the last of its message, and payload; None if it
+        isn't complete.
+        """
         buffer = self._buffer
         if len(buffer) < 2:
             return None

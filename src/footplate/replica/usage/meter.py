@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Amounts:
-    """The amounts of a program; None if no group counts it."""
+    """The amounts that a program uses; None for those that no group counts."""
 
     __slots__ = ("cpu_s", "memory_bytes", "transfers")
 
@@ -37,7 +37,7 @@ class Amounts:
 
 
 def read_cgroups(groups: Sequence[str]) -> Amounts:
-    """Reads the amounts of the program, whose groups these are, one in each hierarchy."""
+    """Returns the amounts of the program with these groups, one in each hierarchy."""
     return Amounts(
         _first(_cpu_s(group) for group in groups),
         _first(_memory_bytes(group) for group in groups),
@@ -58,7 +58,7 @@ def _cpu_s(group: str) -> float | None:
 
 
 def _memory_bytes(group: str) -> int | None:
-    """Returns memory without files that were not used lately: the kernel gives them up."""
+    """Returns the memory without file pages that were not used lately: the kernel gives them up."""
     for total, idle in (
         ("memory.current", "inactive_file"),
         ("memory.usage_in_bytes", "total_inactive_file"),
@@ -70,7 +70,9 @@ def _memory_bytes(group: str) -> int | None:
 
 
 def _transfers(group: str) -> tuple[int, int] | None:
-    """Reads the unified hierarchy: version 1 doesn't see what is written by way of the cache."""
+    """Returns bytes read and written, from the unified hierarchy: version 1 doesn't count what is
+    written through the cache.
+    """
     text = _read(group, "io.stat")
     if text is None:
         return None
@@ -100,13 +102,14 @@ def _read(group: str, file: str) -> str | None:
 
 
 class Meter:
-    """Control groups say it where they count; elsewhere it is summed up over the processes.
+    """The meter of a program's use. Control groups give the figures if they count them; if not,
+    they are sums over the processes.
 
-    A sum falls when a process ends for which nobody waits: each is reported at its highest.
+    A sum falls when a process ends for which no other waits: the highest value of each is reported.
     """
 
     def __init__(self, containment: Containment, child: Child, *, first: bool = False) -> None:
-        """``first``: nothing was started in the containment before."""
+        """Begins to measure; ``first`` says that nothing was started in the containment before."""
         self._containment = containment
         self._child = child
         self._highest = UsageSample(0, 0)
@@ -115,7 +118,9 @@ class Meter:
         """What the containment was used for before, to make the environment."""
 
     def read(self, sample: UsageSample) -> None:
-        """Adds what was used. What only ever grows is told as its highest, the rest as it is."""
+        """Adds the use to the sample. Figures that can only grow are the highest so far, others the
+        present ones.
+        """
         self._read(sample)
         base, highest = self._base, self._highest
         sample.cpu_s = highest.cpu_s = _grow(sample.cpu_s, base.cpu_s, highest.cpu_s)
@@ -147,7 +152,7 @@ class Meter:
 
 
 def _grow(now: N | None, base: N | None, highest: N | None) -> N | None:
-    """Returns the most that was used since ``base``; None: nothing here counts it."""
+    """Returns the highest use since ``base``; None if nothing here counts it."""
     if now is None:
         return highest
     return max(round(now - (base or 0), 3), highest or 0)

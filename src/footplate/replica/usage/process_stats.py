@@ -17,8 +17,8 @@ _ENDED = (b"Z", b"X")
 class Count:
     """A sum over processes.
 
-    CPU time and bytes have in them what ended children used, as far as their parents have waited
-    for them. Pages that processes share count once for each of them.
+    CPU time and bytes include those of ended children, if their parents have waited for them. Pages
+    that processes share count once for each of them.
     """
 
     __slots__ = (
@@ -54,7 +54,7 @@ class Count:
         self.memory_bytes += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
 
     def add_waited(self, pid: int) -> None:
-        """Adds only what ended children used of a process that isn't the program's."""
+        """Adds only the use of ended children of a process that isn't the program's."""
         fields = _fields(pid)
         self.ticks += sum(int(word) for word in fields[13:15])
 
@@ -66,9 +66,10 @@ class Count:
 
 
 def count(family: ProcessSet, *, transfers: bool) -> Count:
-    """``transfers``: also what they read from and write to disks, which costs as much again.
+    """Returns the count of the processes' use. With ``transfers`` it has the bytes read from and
+    written to disks too, which doubles the cost.
 
-    Helper processes do nothing with disks themselves, unless one is this very process.
+    Helper processes use no disks themselves, unless one is this process.
     """
     found = Count()
     for pid in family.pids[:MOST]:

@@ -29,9 +29,8 @@ MOST_ENTRIES = 5000
 
 
 class IdleTracker:
-    """``places`` are the directories with its files, checked once it has been idle for ``look_s``.
-
-    ``metrics`` is the file of cloudml-hypertune.
+    """The clock of how long a program has been idle. ``places`` are the directories with its files,
+    checked once it has been idle for ``look_s``. ``metrics`` is the file of cloudml-hypertune.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class IdleTracker:
         self._reported = _stamp(metrics)
 
     def end(self) -> None:
-        """Ends the idle time: the program has given a sign just now."""
+        """Ends the idle time: the program has just shown activity."""
         self._last = self._monotonic()
 
     def seconds(self) -> float:
@@ -67,7 +66,9 @@ class IdleTracker:
         return max(0.0, silent_s)
 
     def _since_written(self, silent_s: float) -> float:
-        """Seconds since the latest write that is younger than ``silent_s``; else just that."""
+        """Returns the seconds since the latest write, if that is less than ``silent_s``; else
+        ``silent_s``.
+        """
         now = self._wall()
         newest = now - silent_s
         for stamp in find_stamps(self._places, MOST_ENTRIES):
@@ -77,7 +78,7 @@ class IdleTracker:
 
 
 def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
-    """Yields when each file or directory below was changed last. Links aren't followed."""
+    """Yields the time of the last change of each file or directory below. Links aren't followed."""
     left = list(places)
     while left:
         place = left.pop()
@@ -116,7 +117,9 @@ _HIGHEST = 1e15
 
 
 def find_reducer_stats(task: Task, work: str) -> str:
-    """Finds the program's file; '' if it is no reduction server. ``work``: where it runs."""
+    """Returns the path of the statistics of a reduction server; '' if the program is none. ``work``
+    is its directory.
+    """
     if task.module != _MODULE:
         return ""
     name = os.path.basename(task.variables.get(_VARIABLE, ""))
@@ -124,10 +127,10 @@ def find_reducer_stats(task: Task, work: str) -> str:
 
 
 def read_reducer_stats(path: str, sample: UsageSample) -> None:
-    """Adds what only grows: nothing yet while the file isn't there, and none of what is no such
-    file.
+    """Adds the reduction server's figures, which only grow; nothing if the file isn't there yet, or
+    isn't valid.
 
-    Its writer is a program as any other: neither is it waited for, nor what it says believed.
+    Its writer is a program like any other: it isn't waited for, nor is the file trusted.
     """
     try:
         statistics = json.loads(_read(path))
@@ -163,9 +166,10 @@ MOST_FAILURES = 3
 
 
 class Sampler:
-    """Samples into the journal; makes no sample while that takes no output.
+    """The sampler of a program's use. It writes samples into the journal, but none while that takes
+    no output.
 
-    ``output`` is what the program prints; every turn shows whether it has.
+    ``output`` is what the program prints; each turn shows whether it has printed.
     """
 
     def __init__(self, context: Context, output: Sequence[Stream]) -> None:
@@ -218,7 +222,7 @@ class Sampler:
             self._take(self._meter, now)
 
     def close(self) -> None:
-        """The program has ended: the last sample says what it used in all."""
+        """Writes the last sample, with the total use, after the program's end."""
         if self._meter is None:
             return
         if self._query is not None:
@@ -256,7 +260,7 @@ class Sampler:
         return sample
 
     def _ask_on(self, query: Query, now: float) -> None:
-        """Asks no further once it has answered, or its time is over."""
+        """Continues the query; closes it when it has answered, or its time is over."""
         if query.stream.open and now < query.until:
             return
         query.close()
@@ -296,10 +300,10 @@ def list_gpus(task: Task) -> list[str]:
 
 
 class Query:
-    """A question to nvidia-smi; ``stream`` is to be read until it isn't open any more."""
+    """A running query to nvidia-smi; ``stream`` is to be read until it is closed."""
 
     def __init__(self, gpus: Sequence[str], host: Mapping[str, str], until: float) -> None:
-        """Raises OSError, SpawnFailed."""
+        """Starts nvidia-smi. Raises OSError, SpawnFailed."""
         self.until = until
         """When it is given up."""
         self._lines: list[str] = []
@@ -318,13 +322,13 @@ class Query:
         self._lines = (self._lines + lines)[:_MOST_LINES]
 
     def close(self) -> None:
-        """Ends it, if it still goes on."""
+        """Ends the query, if it still runs."""
         self.stream.close()
         if self._process is not None and is_alive(self._process):
             os.kill(self._process.pid, signal.SIGKILL)
 
     def reap(self) -> bool:
-        """Returns whether the process is gone for good."""
+        """Reaps the process; returns whether it has ended."""
         try:
             return self._process is None or os.waitpid(self._process.pid, os.WNOHANG)[0] != 0
         except ChildProcessError:  # on the containment mode subreaper the containment may be faster
@@ -344,7 +348,9 @@ def _start(argv: list[str], environment: dict[str, str], writing: int) -> Proces
 
 
 def parse(line: str) -> GpuSample | None:
-    """Reads a line such as ``0, 97, 1523``: number, percent, MiB. Some cards say less."""
+    """Returns the sample in a line such as ``0, 97, 1523``: number, percent, MiB. Some cards leave
+    out figures.
+    """
     words = [word.strip() for word in line.split(",")]
     if len(words) != 3 or not words[0].isdigit():
         return None
