@@ -40,8 +40,9 @@ def _name(name: str, home: str) -> dict[str, str]:
 
 
 def _find_name(host: Mapping[str, str]) -> str:
-    """Returns a name for a user who is in no file: images run as any user, and a directory service
-    knows more.
+    """Returns the user's name from the host's variables, or a default.
+
+    No file need have it: images run as any user, and names may come from a directory service.
     """
     return host.get("USER") or host.get("LOGNAME") or _NAME
 

@@ -162,7 +162,7 @@ class CgroupContainment(Containment):
                 os.close(door)
 
     def kill(self) -> bool:
-        """Kills the group's processes first: after that its counters are final."""
+        """Kills the group's processes, then the process namespace: so the counters are complete."""
         emptied = self._kill_group()
         return (self._space is None or self._space.kill()) and emptied
 

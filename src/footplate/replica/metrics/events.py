@@ -97,7 +97,7 @@ def _unpack_numbers(code: str, data: bytes) -> float:
 
 
 def _from_bits(dtype: int, number: float) -> float:
-    """Returns the number; one of a 16-bit type comes as its bits."""
+    """Returns the number; one of a 16-bit type is decoded from its bits."""
     if dtype not in (_HALF, _BFLOAT16):
         return float(number)
     bits = int(number) & 0xFFFF

@@ -96,7 +96,7 @@ class ShellProcess:
             set_size(self.entrance, size)
 
     def end_input(self) -> None:
-        """Ends the input: closes a command's, and sends a terminal the character for the end."""
+        """Closes a command's input; does nothing for a terminal."""
         if not self._terminal and self.entrance >= 0:
             os.close(self.entrance)
             self.entrance = -1
