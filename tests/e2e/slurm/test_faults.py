@@ -74,7 +74,7 @@ def test_who_cancels_a_job_that_waits_is_named_too(make_rig: Callable[..., Slurm
     rig.reopen()
     request = make_request("u-1")
     rig.backend.start(request)
-    rig.settle(lambda: any("held" in reason for reason in reasons(rig, request)))
+    rig.settle(lambda: any("holds the job" in reason for reason in reasons(rig, request)))
     [job] = job_ids(rig)
     rig.cluster.command("scancel", job)
     expect_gone(rig, request)
