@@ -36,7 +36,7 @@ STANDARD: Mapping[str, str] = MappingProxyType(
         "oauth_token": (
             "the service reads a token from the Authorization header or from the parameter key"
         ),
-        "prettyPrint": "the JSON of answers is never indented",
+        "prettyPrint": "the server always writes JSON without line breaks",
         "quotaUser": "requests have no quota",
         "uploadType": "this method uploads nothing",
         "upload_protocol": "this method uploads nothing",

@@ -202,7 +202,10 @@ def _accelerator(name: str, table: Table) -> Accelerator:
     table.close()
     counts = [limit.count for limit in accelerator.limits]
     if len(set(counts)) < len(counts):
-        table.fault("limits", "two limits have the same count; allowed: one limit for each count")
+        table.fault(
+            "limits",
+            "two limits are for the same count of accelerators; allowed: one for each count",
+        )
     return accelerator
 
 

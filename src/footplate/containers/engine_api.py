@@ -253,9 +253,11 @@ class Attachment:
         try:
             data = self._connection.recv(min(size, 65536))
         except OSError as error:
-            raise EngineGone(f"the container's output ends too early: {error}") from error
+            raise EngineGone(f"the connection to the container's output broke: {error}") from error
         if not data:
-            raise EngineGone("the container's output ends too early")
+            raise EngineGone(
+                "the connection to the container's output ended before the container did"
+            )
         return data
 
     def close(self) -> None:

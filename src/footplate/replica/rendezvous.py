@@ -204,7 +204,8 @@ def take_ports(address: Address | None, host: str = HOST) -> Ports:
     except OSError as error:
         ports = " or ".join(str(number) for number in wanted)
         message = (
-            f"the replica can't return to port {ports}, where others expect it: {error.strerror}"
+            f"the restarted replica can't use port {ports} again, which other replicas call: "
+            f"{error.strerror}"
         )
         raise TaskError(message) from error
 

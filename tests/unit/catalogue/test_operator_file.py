@@ -268,7 +268,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
                 "[accelerators.NVIDIA_X1]\nkind = 'GPU'\nmemory_gb = 1\n"
                 "limits = [{ count = 1 }, { count = 1 }]"
             ),
-            "4: accelerators.NVIDIA_X1.limits: two limits have the same count; allowed: one",
+            "4: accelerators.NVIDIA_X1.limits: two limits are for the same count",
         ),
         ("[regions.home1]", "1: regions.home1.zones: the region has no zone; it needs at least"),
         (

@@ -197,10 +197,7 @@ def test_what_a_tuning_job_may_search() -> None:
                 "categoricalValues": ["gs://b/x"],
             },
             "parameterName",
-            (
-                '"training_data_path" given, the location of data; allowed: another argument, '
-                "because all trials train on the same data"
-            ),
+            '"training_data_path" given, which names the training data, ',
         ),
     ],
 )

@@ -99,7 +99,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             ),
             "logging": "this service writes no access logs to buckets; leave this field out",
             "retentionPolicy": _RETENTION,
-            "rpo": "this service keeps all files on one disk; for a second place, copy the bucket",
+            "rpo": "all files lie on one disk here; for a second copy, copy the bucket elsewhere",
             "softDeletePolicy": (
                 "this service doesn't keep deleted objects; make backups (footplate backup)"
             ),

@@ -63,7 +63,7 @@ _EVERYWHERE: Mapping[str, str] = MappingProxyType(
         "oauth_token": (
             "the service reads a token from the Authorization header or from the parameter key"
         ),
-        "prettyPrint": "the JSON of answers is never indented",
+        "prettyPrint": "the server always writes JSON without line breaks",
         "projection": "objects have no access lists, which projection would leave out",
         "quotaUser": "requests have no quota",
         "trace": "requests aren't traced",

@@ -140,7 +140,9 @@ class EngineBackend:
                 )
                 self._files.add_ticket(attempt.id, content)
         except OSError as error:
-            raise Unavailable(f"the server can't store the restart: {error.strerror}") from error
+            raise Unavailable(
+                f"the server can't store that the replica restarts: {error.strerror}"
+            ) from error
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         with self._mutex:

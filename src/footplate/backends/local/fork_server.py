@@ -113,7 +113,7 @@ class ForkServer:
             )
         except OSError as error:
             ours.close()
-            self._rest(f"the fork server can't be started: {error}")
+            self._rest(f"the process that forks supervisors can't be started: {error}")
             return None
         finally:
             theirs.close()
@@ -155,4 +155,4 @@ class ForkServer:
 
 
 def _say(reason: str) -> None:
-    log.info("supervisors start more slowly, without the fork server: %s", reason)
+    log.info("supervisors of replicas start more slowly, each by itself: %s", reason)

@@ -79,8 +79,8 @@ def _check_parameter(given: ParameterSpec, algorithm: Algorithm, field: str) -> 
         yield Violation(f"{field}.parameterName", said)
     elif parameter.kind is Kind.PATH:
         said = (
-            f"{describe(name)} given, the location of data; allowed: another argument, because "
-            "all trials train on the same data"
+            f"{describe(name)} given, which names the training data, and all trials train on the "
+            "same data; allowed: another argument"
         )
         yield Violation(f"{field}.parameterName", said)
     elif given.type is ParameterType.DOUBLE and parameter.kind is Kind.INTEGER:
