@@ -88,7 +88,7 @@ def test_a_job_of_the_other_api_is_edited_as_text(page: Page, service: RunningSe
     text.fill("jobSpec: [")
     expect(page.locator("#error-text")).to_contain_text("this text is not YAML: line 1")
     text.fill(HOSTILE)
-    expect(page.locator("#error-text")).to_contain_text("this is")
+    expect(page.locator("#error-text")).to_contain_text("this text is not a job")
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#preview")).to_contain_text("wrong")
     expect(page).to_have_url(f"{service.url}/submit?from={LONG}")

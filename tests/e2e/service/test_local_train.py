@@ -200,7 +200,7 @@ def test_ctrl_c_cancels_the_job_waits_for_its_end_and_leaves_nothing(user: User)
 )
 def test_ctrl_c_at_a_terminal_is_for_the_command_alone(user: User, words: tuple[str, ...]) -> None:
     """The program hears of it from the service, and ends in its time, however often it comes."""
-    answers = ((b"ready", CTRL_C), (b"waiting for its end", CTRL_C))
+    answers = ((b"ready", CTRL_C), (b"waiting until it has ended", CTRL_C))
     assert user.type_out((*words, "--", MARK), answers) == 130
     assert (user.folder / "saved").exists()
     assert find_living(MARK) == []
