@@ -118,7 +118,9 @@ def test_a_package_that_does_not_build(
     setup = "raise RuntimeError('there is no compiler')"
     package = trainers.make_archive("trainer-1.tar.gz", {"trainer-1/setup.py": setup})
     told = cause(ml, finish, "unbuildable", package)
-    assert told.startswith("replica master-replica-0 could not be prepared: trainer-1.tar.gz ")
+    assert told.startswith(
+        "replica master-replica-0 could not be prepared: the build of trainer-1.tar.gz "
+    )
     assert told.endswith(": RuntimeError: there is no compiler")
 
 

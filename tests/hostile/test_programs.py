@@ -106,7 +106,7 @@ def check(replica: Supervised, got: dict[str, str], *, alone: bool) -> None:
     expected: set[str] = set()
     if levels.HOST_VIEW.missing in said:
         expected |= NEEDS_VIEW
-    if "it sees" in said.replace(levels.SEES_OWN, ""):
+    if "the program sees" in said.replace(levels.SEES_OWN, ""):
         expected |= NEEDS_PROCESS_NAMESPACE if alone else NEEDS_PROCESS_NAMESPACE | NEEDS_OWN_USER
     assert set(got) == set(program.ATTEMPTS)
     assert {name for name, what in got.items() if what} <= expected, (said, got)

@@ -44,7 +44,7 @@ def test_a_runtime_is_built_once_and_listed(machine: Machine) -> None:
     heading, row = listed.stdout.splitlines()
     assert heading.split() == ["RUNTIME", "PYTHON", "SIZE", "LAYERS", "LAST_USE", "BUILT", "IMAGES"]
     assert shape(row) == f"small N N MB - just now whole tf-cpu.9-9.py{PYTHON.replace('.', '')}"
-    assert f"{machine.cache}: 1 environment, " in listed.stderr
+    assert f"{machine.cache} has 1 environment, " in listed.stderr
     assert " of 50.0 GB; " in listed.stderr
 
 
@@ -118,7 +118,7 @@ def test_prune_keeps_what_is_in_use(machine: Machine) -> None:
 
 def test_uv_s_own_cache_is_counted_and_pruned_on_request(machine: Machine) -> None:
     machine.invoke("build", "9.9")
-    assert f"{machine.variables['UV_CACHE_DIR']}: " in machine.invoke("list").stderr
+    assert f"{machine.variables['UV_CACHE_DIR']} has " in machine.invoke("list").stderr
     assert "uv's own cache: freed " in machine.invoke("prune", "--uv-cache").stdout
 
 

@@ -170,7 +170,7 @@ def test_an_allotment_that_is_none_is_refused(make_replica: Make) -> None:
     for allotment in wrong:
         end = make_replica(python_task("", allotment=allotment)).supervise()
         assert end["kind"] == "UNPREPARED"
-        assert "can't get its task: allotment" in end["cause"]
+        assert "can't get its task from the server: allotment" in end["cause"]
 
 
 def test_programs_go_before_their_supervisor_when_memory_runs_out(

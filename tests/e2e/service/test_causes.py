@@ -93,20 +93,20 @@ PROGRAMS = {
         "from numpy import boolx",
         FAILED + "ImportError: cannot import name 'boolx' from 'numpy' (WHERE) (at name.py:1 in "
         "<module>). numpy VERSION is installed (runtime RUNTIME), but the code seems to be "
-        "for another version: install_requires=['numpy==...'] in your setup.py, or take "
+        "for another version: set install_requires=['numpy==...'] in your setup.py, or take "
         "another runtime version",
     ),
     "bucket": (
         "open('gs://stage/data/a.csv')",
         FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv' "
         "(at bucket.py:1 in <module>). "
-        f"Open the file at /gcs/stage/data/a.csv. {WAYS_OUT}",
+        f"Open the file at /gcs/stage/data/a.csv instead. {WAYS_OUT}",
     ),
 }
 _VARIED = (
     (r"has [\d.]+ GiB for", "has N GiB for"),
     (r"(?<=[Rr]untime )\S*\d[\w.-]*(?=[ ),])", "RUNTIME"),
-    (r"It has (?:(?!\. Ways).)+", "It has WHAT"),
+    (r"It has (?:(?!\. Set ).)+", "It has WHAT"),
     (r"\(/[^)]*\)", "(WHERE)"),
     (r"numpy [\d.]+", "numpy VERSION"),
 )

@@ -34,7 +34,7 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
     job = enforcing.wait_for(name, State.FAILED)
     assert job.error_message == (
         "replica master-replica-0 was killed because memory ran out: the kernel killed the "
-        f"program, {CAUSE}. Use smaller batches, less data at once, or a machine type with more "
+        f"program: {CAUSE}. Use smaller batches, less data at once, or a machine type with more "
         "memory"
     )
     assert events(enforcing, name, "LIMITS") == [

@@ -23,7 +23,9 @@ def test_each_machine_that_slurm_would_not_take_is_named(slurm: SlurmCluster) ->
     report = check_mapping(engine.check(), engine.try_out, samples)
 
     assert report.reachable
-    assert [problem.partition(":")[0] for problem in report.problems] == [NO_FEATURE, TOO_LARGE]
+    assert [problem.partition(":")[0] for problem in report.problems] == [
+        f"machine type {name}" for name in (NO_FEATURE, TOO_LARGE)
+    ]
     assert slurm.command("squeue", "-h", "-n", "footplate-check").strip() == ""
 
 

@@ -229,4 +229,5 @@ def _is_due(fault: Fault, job: JobView, attempt: int, home: Home) -> bool:
 def _so_far(fault: Fault, job: JobView) -> str:
     if fault.trigger.after_lines is None:
         return ""
-    return f"; the replica printed {job.lines.most(fault.replica)} lines"
+    count = job.lines.most(fault.replica)
+    return f"; the replica printed {count} line{'s' * (count != 1)}"

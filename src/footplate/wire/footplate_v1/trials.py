@@ -67,11 +67,11 @@ class Trial(Answer):
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
     """Without those that aren't active in it."""
     create_time: str = ""
-    machine_seconds: Number = 0.0
-    """Seconds times machines."""
     stopped_early: bool = False
     start_time: str = ""
     end_time: str = ""
+    machine_seconds: Number = 0.0
+    """Seconds times machines."""
     client_id: str = ""
     infeasible_reason: str = ""
     stop_reason: str = ""

@@ -75,7 +75,7 @@ def test_create_list_describe_reboot_and_delete(
     refused = invoke("reboot", "night")
     assert refused.exit_code == 1
     assert (
-        f"{name} is PROVISIONING; only a resource that is RUNNING can be rebooted it is RUNNING"
+        f"{name} is PROVISIONING; only a resource that is RUNNING can be rebooted"
     ) in refused.stderr
     resources.write(note_provisioned(resource, resource.create_time))
 
@@ -84,7 +84,7 @@ def test_create_list_describe_reboot_and_delete(
     assert "usedReplicaCount: '0'" in invoke("describe", name).stdout
     assert invoke("reboot", "night").stderr == f"Reboots {name}.\n"
     assert invoke("describe", "night", "--format=value(state)").stdout == "REBOOTING\n"
-    assert "is REBOOTING; it can be deleted when" in invoke("delete", "night").stderr
+    assert "is REBOOTING; only a resource that is RUNNING" in invoke("delete", "night").stderr
     assert invoke("describe", "day").exit_code == 1
 
 
