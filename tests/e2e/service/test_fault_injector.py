@@ -157,7 +157,7 @@ def test_what_has_not_happened_is_told_with_its_reason(shared: Context) -> None:
 
     with pytest.raises(AssertionError, match=f"no replica 'worker-replica-7'; it has: {MASTER}"):
         nobody.wait()
-    with pytest.raises(AssertionError, match="SUCCEEDED; the replica printed 1 line$"):
+    with pytest.raises(AssertionError, match=r"SUCCEEDED; the replica printed 1 line$"):
         silent.wait()
     never = faults.stop_machine(MASTER, job="job_9")
     with pytest.raises(AssertionError) as told, faults:
