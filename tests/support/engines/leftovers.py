@@ -22,15 +22,24 @@ ENGINE_PROGRAMS = frozenset(
 
 
 def kill_processes_of(directory: Path, programs: Container[str] = ENGINE_PROGRAMS) -> None:
-    """Kills these programs, where they name a path below ``directory``, and all that they run."""
+    """Kills these programs, where they name a path below ``directory``, and all that they run.
+
+    Stops them first: the child of one that is killed while it starts it couldn't be found any more.
+    """
     deadline = time.monotonic() + END_TIMEOUT_S
     while found := _processes_of(directory, programs):
-        for pid in found:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _signal(found, signal.SIGSTOP)
+        found = _processes_of(directory, programs)
+        _signal(found, signal.SIGKILL)
         if time.monotonic() > deadline:
             raise RuntimeError(f"processes of {directory} don't end: {found}")
         time.sleep(0.02)
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 class _All:

@@ -117,7 +117,7 @@ def test_one_whose_port_is_taken_meanwhile_says_so_and_holds_nothing() -> None:
     free.release()
     with listen() as server:
         taken = server.getsockname()[1]
-        with pytest.raises(TaskError, match=f"can't return to port {free.numbers[0]} or {taken}"):
+        with pytest.raises(TaskError, match=f"port {free.numbers[0]} or {taken} again"):
             take_ports(address(free.numbers[0], taken))
     bind("", free.numbers[0])
 
