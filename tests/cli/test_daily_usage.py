@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from footplate.api.app import create_app
-from footplate.api.footplate_v1.machine_hours import hours_routes
+from footplate.api.footplate_v1.jobs import hours_routes
 from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.control.costs import Costs

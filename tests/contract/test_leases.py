@@ -13,7 +13,7 @@ from sqlalchemy import text
 from footplate.domain.errors import NotLeading, Unavailable
 from footplate.ports.notifications import Notice, NoticeKind
 from footplate.store import open_store
-from footplate.store.leases import SingleServerLeases
+from footplate.store.servers import SingleServerLeases
 from footplate.store.sql_engines import make_engine, parse_url
 from tests.support.deadlines import EVENT_S
 from tests.support.jobs import make_job

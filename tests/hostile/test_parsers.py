@@ -19,10 +19,9 @@ from footplate.api.storage_v1.batch import _parts
 from footplate.api.storage_v1.multipart import RelatedParts
 from footplate.api.storage_v1.objects import parse_range
 from footplate.catalogue.loading import load_catalogue
+from footplate.console.experiments_view import Run, choose
 from footplate.console.forms import read_form
-from footplate.console.job_text import read_job
-from footplate.console.run_table import Run, choose
-from footplate.console.submit_view import read_draft
+from footplate.console.submit_view import read_draft, read_job
 from footplate.domain.errors import ServiceError
 from footplate.domain.image_reference import MalformedReference, parse_reference
 from footplate.domain.stacks import shorten
@@ -31,7 +30,7 @@ from footplate.grpc_api.transcoding import Transcoder
 from footplate.proxy.request_head import END, BadHead, parse_head
 from footplate.replica.environment.archive_inspection import inspect
 from footplate.replica.environment.errors import PreparationError
-from footplate.replica.environment.frameworks import pinned_version
+from footplate.replica.environment.layer_resolution import pinned_version
 from footplate.replica.environment.uv_errors import explain
 from footplate.replica.failure_cause import CauseFinder
 from footplate.replica.metrics.events import read_scalars

@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 from footplate.client.http_client import Connection
 from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
-from footplate.client.persistent_resources import PersistentResources
+from footplate.client.persistent_resources import PersistentResources, Regions
 from footplate.client.records import Job, LogLine
-from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.domain.errors import InvalidArgument, NotFound, UnknownError
 from footplate.domain.names import (
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-    from footplate.client.failed_jobs import FailedJob
+    from footplate.client.jobs import FailedJob
     from footplate.client.quotas import Quotas
     from footplate.client.validation import Validations
     from footplate.domain.stacks import Report
@@ -258,14 +257,14 @@ class Service:
     def newest_job_time(self) -> str:
         """Returns when the newest of all jobs was created; '' if none exists."""
         # Imported here: few need it.
-        from footplate.client.failed_jobs import newest_job_time
+        from footplate.client.jobs import newest_job_time
 
         return newest_job_time(self._connection)
 
     def failed_jobs(self, after: str = "") -> list[FailedJob]:
         """Returns the newest failed jobs created ``after`` a time, with their last lines."""
         # Imported here: as above.
-        from footplate.client.failed_jobs import read_failed_jobs
+        from footplate.client.jobs import read_failed_jobs
 
         return read_failed_jobs(self._connection, after)
 

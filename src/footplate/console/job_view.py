@@ -10,23 +10,140 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from footplate.console.effective_spec import effective_values
 from footplate.console.formatting import job_url
 from footplate.console.forms import read_form
 from footplate.console.job_files import job_file_routes
-from footplate.console.job_logs import job_log_routes
-from footplate.console.job_notes import job_note_routes
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, parent_of, request_of
 from footplate.console.timeline import TERMINAL, make_timeline
-from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.errors import InvalidArgument, NotFound, ServiceError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.routing import Route
 
+    from footplate.console.operations import Answer
     from footplate.console.site import Site, Visit
     from footplate.wire.json_text import JsonObject
+
+
+# A job's lines, usage and metrics for the scripts of its page, and its lines as a file.
+
+_PAGE = "2000"
+_LINE_PARAMETERS = ("cursor", "at", "back", "limit", "replica", "attempt", "severity", "contains")
+
+
+def job_log_routes(site: Site) -> list[Route]:
+    return [
+        site.page("/jobs/{name:path}/lines", _lines),
+        site.page("/jobs/{name:path}/usage", _usage),
+        site.page("/jobs/{name:path}/metrics", _metrics),
+        site.page("/jobs/{name:path}/log.txt", _download),
+    ]
+
+
+async def _lines(visit: Visit) -> Response:
+    given = {name: value for name in _LINE_PARAMETERS if (value := visit.parameter(name))}
+    return _pass_on(visit, await _ask_for_entries(visit, "lines", given))
+
+
+async def _usage(visit: Visit) -> Response:
+    return _pass_on(visit, await _ask_for_entries(visit, "usage", {"points": "240"}))
+
+
+async def _metrics(visit: Visit) -> Response:
+    return _pass_on(visit, await _ask_for_entries(visit, "metrics", {"points": "240"}))
+
+
+async def _download(visit: Visit) -> Response:
+    """Sends all lines as they are read; never holds the whole log in memory."""
+    first = (await _ask_for_entries(visit, "lines", {"limit": _PAGE})).document()
+    headers = {
+        "Content-Disposition": 'attachment; filename="log.txt"',
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    return StreamingResponse(_texts(visit, first), headers=headers, media_type="text/plain")
+
+
+async def _texts(visit: Visit, page: Any) -> AsyncIterator[str]:
+    while True:
+        for line in page["lines"]:
+            yield f"{line['time']} {line['severity']} {line['replica']} {line['message']}\n"
+        if not page["more"]:
+            return
+        page = (await _ask_for_entries(visit, "lines", _after(page["cursor"]))).document()
+
+
+def _after(cursor: int) -> dict[str, str]:
+    return {"limit": _PAGE, "cursor": str(cursor)}
+
+
+async def _ask_for_entries(visit: Visit, what: str, query: dict[str, str]) -> Answer:
+    name = visit.request.path_params["name"]
+    return await visit.call("GET", f"/footplate/v1/{name}/{what}", query)
+
+
+def _pass_on(visit: Visit, answer: Answer) -> Response:
+    if answer.status != HTTPStatus.OK:
+        raise answer.error()
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    body = json.dumps(answer.document()).encode()
+    return visit.site.compress(
+        visit.request, Response(body, headers=headers, media_type="application/json")
+    )
+
+
+# The texts that people write about a job: its labels, and a note.
+
+_MAX_NOTES_BYTES = 65_536
+
+
+def job_note_routes(site: Site) -> list[Route]:
+    return [
+        site.page("/jobs/{name:path}/notes", _show_notes),
+        site.page("/jobs/{name:path}/notes", _save, ("POST",)),
+    ]
+
+
+async def _show_notes(visit: Visit) -> Response:
+    job = await _read(visit)
+    lines = "\n".join(f"{key}={value}" for key, value in (job.get("labels") or {}).items())
+    return visit.render(
+        "job_notes.html", job=job, labels=lines, note=job.get("note", ""), problem=""
+    )
+
+
+async def _save(visit: Visit) -> Response:
+    job, fields = await _read(visit), await read_form(visit.request, _MAX_NOTES_BYTES)
+    lines, note = (fields.get(name, "").replace("\r\n", "\n") for name in ("labels", "note"))
+    try:
+        change: JsonObject = {"labels": {**read_labels(lines)}, "note": note.strip()}
+        (await visit.call("PATCH", f"/footplate/v1/{job['name']}", {}, change)).document()
+    except InvalidArgument as error:
+        status = int(error.http_status)
+        return visit.render(
+            "job_notes.html", status, job=job, labels=lines, note=note, problem=error.message
+        )
+    return RedirectResponse(job_url(str(job["name"])), HTTPStatus.SEE_OTHER)
+
+
+def read_labels(text: str) -> dict[str, str]:
+    """Returns the labels in lines of ``key=value``. Raises InvalidArgument for a repeated key."""
+    found: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        key, _, value = (part.strip() for part in line.partition("="))
+        if key in found:
+            raise InvalidArgument(f"labels: {key[:60]!r} is given twice; allowed: once")
+        found[key] = value
+    return found
+
+
+async def _read(visit: Visit) -> Any:
+    return await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
 
 
 _SHOWN_EVENTS = 200

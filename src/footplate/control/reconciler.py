@@ -6,8 +6,8 @@ import logging
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import backend_observation
+from footplate.control.backend_observation import EngineNotes
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
-from footplate.control.engine_notes import EngineNotes
 from footplate.control.evaluations import BEHIND, POLL_S
 from footplate.control.images import Images
 from footplate.control.job_updates import apply

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.control import images, occupied_directories, preflight
-from footplate.control.interpreters import interpreter_violations
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import (
     model_violations,
@@ -29,6 +28,7 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.formatting import listed
+from footplate.domain.jobs import PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.names import GcsUri
 from footplate.domain.preview.advice import advise
@@ -44,7 +44,6 @@ from footplate.wire.trial_regions_label import LABEL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from footplate.control.interpreters import FindFault
     from footplate.control.preflight import Staging
     from footplate.control.regions import Regions
     from footplate.control.tuning.search_resolution import SearchResolver
@@ -55,11 +54,48 @@ if TYPE_CHECKING:
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.preview.source_patterns import Use
     from footplate.domain.quotas import Quotas
+    from footplate.domain.runtimes import Runtimes
     from footplate.domain.sites import EngineMachines, Site
     from footplate.domain.submission import Submission, Tuning
     from footplate.domain.tracking.names import TrackingName
     from footplate.ports.buckets import Buckets
     from footplate.ports.container_engine import ContainerEngine
+
+    FindFault = Callable[[str], str | None]
+
+
+# Checks that this machine has the Python interpreters of a job's runtimes, or can fetch them.
+
+
+def interpreter_violations(
+    spec: JobSpec, runtimes: Runtimes, find_fault: FindFault
+) -> Iterator[Violation]:
+    """Yields the pools whose Python can't run here.
+
+    ``find_fault`` returns why programs of a Python version can't run; None: they can. Unknown
+    runtimes are refused elsewhere.
+    """
+    programs = dict.fromkeys((pool.field, pool.program) for pool in spec.pools)
+    for field, program in programs:
+        if not isinstance(program, PythonProgram):
+            continue
+        try:
+            runtime = runtimes.resolve(program.runtime, field)
+        except InvalidArgument:
+            continue
+        fault = find_fault(runtime.python)
+        if fault is not None:
+            text = f"runtime {runtime.name} needs Python {runtime.python}: {fault}"
+            yield Violation(f"{field}.{_place(program.runtime)}", text)
+
+
+def _place(runtime: str) -> str:
+    """Returns the request's field that names the program's runtime."""
+    kind, _, name = runtime.partition(":")
+    kind, _, place = kind.partition("@")
+    if kind != "version":
+        return place or ("executorImageUri" if kind == "image" else "imageUri")
+    return "pythonVersion" if name.startswith("/") and name != "/" else "runtimeVersion"
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 
 from footplate.replica.api_account import make_account
 from footplate.replica.filesystem_view import find_granted, find_shared, make_view
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import levels
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
-from footplate.replica.pip_settings import find_scripts, make_pip_settings
 from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_phases import Running
-from footplate.replica.program_spec import (
-    compose_argv,
-    compose_environment,
-    make_directories,
-)
+from footplate.replica.program_spec import compose_argv, compose_environment, make_directories
 from footplate.replica.program_user import open_directories, require_reach
 from footplate.replica.realpath import find_real
 from footplate.replica.tensorflow_storage import make_roots
-from footplate.replica.user_names import make_records, name_user
+from footplate.replica.user_names import HOME_DIRECTORY, make_records, name_user
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Protocol, Sequence
+    from typing import Mapping, Protocol, Sequence
 
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.phase import Phase
     from footplate.replica.prepared import Prepared
-
-
-if TYPE_CHECKING:
 
     class Startable(Protocol):
         """A program that is ready to be started, once the task has all its variables."""
@@ -41,6 +34,51 @@ if TYPE_CHECKING:
 
         def check(self, context: Context) -> None: ...
         def start(self, context: Context) -> Phase: ...
+
+
+# The settings of pip in programs: where it installs, and from which indexes.
+#
+# The indexes are those of builds, as far as programs may know them: their addresses without user
+# names and passwords, no settings file, no client certificate.
+
+_INDEXES = {
+    "PIP_INDEX_URL": ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"),
+    "PIP_EXTRA_INDEX_URL": ("UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"),
+    "PIP_FIND_LINKS": ("UV_FIND_LINKS", "PIP_FIND_LINKS"),
+    "PIP_NO_INDEX": ("UV_NO_INDEX", "PIP_NO_INDEX"),
+    "PIP_TRUSTED_HOST": ("UV_INSECURE_HOST", "PIP_TRUSTED_HOST"),
+    "PIP_CERT": ("PIP_CERT",),
+    "PIP_DEFAULT_TIMEOUT": ("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"),
+}
+"""The host's, by pip's variable, first the one that builds prefer: uv reads its own."""
+_OWN = {
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_INPUT": "1",
+    "PIP_ROOT_USER_ACTION": "ignore",
+}
+_SEPARATORS = re.compile(r"[\s,]+")
+_NAME = re.compile(r"^[\w.-]+=(?=[a-z+]+://)")
+"""How uv lets an index be called: ``internal=https://...``."""
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s]*@")
+_BASE = os.path.join(HOME_DIRECTORY, ".local")
+
+
+def make_pip_settings(host: Mapping[str, str], tmp: str) -> dict[str, str]:
+    """Returns pip's variables for a program whose temporary directory is ``tmp``. ``host`` is the
+    service's environment.
+    """
+    found = dict(_OWN)
+    for name, sources in _INDEXES.items():
+        words = next((host[source] for source in sources if host.get(source)), "").strip()
+        parts = [_NAME.sub("", part) for part in _SEPARATORS.split(words)]
+        if words:
+            found[name] = " ".join(_CREDENTIALS.sub("", part) for part in parts)
+    return {**found, "PYTHONUSERBASE": os.path.join(tmp, _BASE)}
+
+
+def find_scripts(tmp: str) -> str:
+    """Returns the directory into which pip puts commands."""
+    return os.path.join(tmp, _BASE, "bin")
 
 
 class Program:
@@ -101,7 +139,7 @@ def make_program(context: Context, prepared: Prepared) -> Program:
     base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
     context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bin)]
     view, fault = make_view(context, [*context.environments, base], argv[0])
-    tmp = "/tmp"  # noqa: S108  it is private
+    tmp = "/tmp"
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": context.home.metrics}
     program = Program(argv, prepared.bin, places, view)
     if view is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -13,37 +14,176 @@ from footplate.buckets.copies import FolderCopies
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.active_jobs import Queue
+from footplate.control.control_loop import Loop
 from footplate.control.job_statistics import JobStatistics
 from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions
 from footplate.control.service_log import ServiceLog
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.sites import Site
+from footplate.domain.sites.gpu_assignment import VISIBLE
+from footplate.domain.sites.values import replicas_for
 from footplate.logs.audit import FileAuditLog
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.ports.servers import Member
+from footplate.server.api_callers import describe_callers
 from footplate.server.clock import SystemClock
 from footplate.server.container_engine import ServiceEngine
-from footplate.server.disk_monitor import Disk
 from footplate.server.disk_reserve import OPENING_BYTES
+from footplate.server.gpus import Gpus
 from footplate.server.leadership import CurrentLeader
-from footplate.server.local_site import local_site
-from footplate.server.machine import machine_id
-from footplate.server.membership import Membership
+from footplate.server.machine import cpus, machine_id, memory_bytes
 from footplate.server.notifications import Notifications
+from footplate.server.program_users import describe_power
 from footplate.server.region_engines import bind_regions
 from footplate.server.remote_buckets import open_remotes
 from footplate.server.standby_backend import StandbyBackend
 from footplate.store import ObservedStore, SqlStore, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from footplate.domain.catalogue import Catalogue
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
+    from footplate.ports.servers import Servers
     from footplate.server.data_dir import DataDir
+    from footplate.server.disk_reserve import DiskReserve
     from footplate.settings import Settings
     from footplate.store.observed_store import CombinedStore
+    from footplate.wire.json_text import JsonObject
+
+
+# This server's registration among those that share its database.
+
+MISSED_LEASES = 3
+"""A server counts as dead that gave no sign of life for so many lives of a lease."""
+_SIGNS = 3
+"""The number of signs of life in the life of a lease."""
+_log = logging.getLogger(__name__)
+
+
+class Membership:
+    def __init__(
+        self,
+        servers: Servers,
+        member: Member,
+        data_dir: DataDir,
+        lease_s: float,
+        stop: Callable[[], None],
+    ) -> None:
+        """Creates the membership. ``stop`` is called if this server can't stay a member."""
+        self._servers = servers
+        self._member = member
+        self._data_dir = data_dir
+        self._silent_s = MISSED_LEASES * lease_s
+        self._pause_s = lease_s / _SIGNS
+        self._stop = stop
+
+    def join(self) -> None:
+        """Joins the database's servers. Raises FailedPrecondition with reason and remedy."""
+        identity = self._data_dir.identity()
+        database = self._servers.join(self._member, self._silent_s, identity.database)
+        self._data_dir.settle(identity, database)
+
+    def step(self) -> float:
+        """Sends a sign of life; returns the seconds until the next one is due."""
+        try:
+            if not self._servers.heartbeat(self._member, self._silent_s):
+                self.join()  # it slept for so long that it was taken for dead
+        except Unavailable as error:
+            _log.warning(
+                "this server can't report to the other servers that it is running: %s",
+                error.message,
+            )
+        except FailedPrecondition as error:
+            _log.error("this server ends: %s", error.message)
+            self._stop()
+        return self._pause_s
+
+    def living(self) -> tuple[Member, ...]:
+        """Returns the servers that share the database, including this one."""
+        return self._servers.living(self._silent_s)
+
+    def leave(self) -> None:
+        try:
+            self._servers.leave(self._member.id)
+        except Unavailable as error:
+            _log.warning(
+                "this server can't report to the other servers that it stops: %s", error.message
+            )
+
+
+# The capacity of this machine.
+
+NAME = "this machine"
+
+
+def local_site(
+    settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
+) -> Site:
+    """Measures this machine and finds its GPUs, which takes a moment if there are any.
+
+    Of ``environ`` it uses only CUDA_VISIBLE_DEVICES, which may limit the service's GPUs.
+
+    Raises:
+        InvalidArgument: this machine can't fulfil a setting of GPUs; the message names it and the
+            allowed values.
+    """
+    found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
+    memory = memory_bytes()
+    return Site(
+        name=NAME,
+        mode=settings.mode,
+        replicas=settings.max_replicas or replicas_for(memory),
+        vcpus=cpus(),
+        memory_mb=memory >> 20,
+        gpus=found.gpus,
+        hides_gpus=found.hidden,
+        notes=(
+            *found.notes,
+            *describe_power(
+                settings.allow_root, isolation=settings.isolation, users=settings.program_users
+            ),
+            *describe_callers(settings.token),
+        ),
+    )
+
+
+# Monitors the data directory's disk, and keeps space in reserve.
+
+
+class Disk:
+    """Monitors the disk. ``keep_room`` makes the database reserve space in its own files."""
+
+    def __init__(self, reserve: DiskReserve, keep_room: Callable[[], None]) -> None:
+        self._reserve = reserve
+        self._keep_room = keep_room
+        self._loop = Loop(self.maintain, "disk")
+
+    def start(self) -> None:
+        """Starts checking the disk at intervals."""
+        self._loop.start()
+
+    def close(self) -> None:
+        self._loop.close()
+
+    def maintain(self) -> float:
+        """Refills the reserves if there is space; returns the seconds until the next check."""
+        self._keep_room()
+        return self._reserve.maintain()
+
+    def trouble(self) -> str:
+        """Returns what an operator must know about the disk; '' if nothing."""
+        return self._reserve.state().trouble()
+
+    def probe(self) -> JsonObject:
+        """Returns the disk's part of the health check. A full disk doesn't fail it: a restart
+        wouldn't help.
+        """
+        trouble = self.trouble()
+        return {"trouble": trouble} if trouble else {}
 
 
 class ServiceContext:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.api.cloud_projects import cloud_project_routes
@@ -47,9 +49,9 @@ from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.control.written_entries import WrittenEntries
+from footplate.domain.errors import Unavailable
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.grpc_api.published import read_published
-from footplate.server.database_probe import DatabaseProbe
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
 from footplate.server.machine_report import MachineReport
@@ -72,6 +74,58 @@ if TYPE_CHECKING:
     from footplate.server.tuning_services import TuningServices
     from footplate.wire.footplate_v1.status import Server
     from footplate.wire.json_text import JsonObject
+
+
+# Asks for health checks whether the database answers.
+
+INTERVAL_S = 1.0
+"""Between two questions: anybody may ask for the health, as often as he likes."""
+SLOW_S = 2.0
+"""A database that takes longer than this is away: a host may have vanished from the network."""
+
+
+class DatabaseProbe:
+    """Checks the database in one thread at a time; other threads get the last result meanwhile."""
+
+    def __init__(
+        self, ask: Callable[[], object], monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Creates the probe. ``ask`` raises Unavailable if the database doesn't answer."""
+        self._ask = ask
+        self._monotonic = monotonic
+        self._asking = Lock()
+        self._begun: float | None = None
+        """When the question that waits for its answer was asked."""
+        self._ended = float("-inf")
+        self._failure = ""
+
+    def check(self) -> None:
+        """Raises Unavailable if the database doesn't answer."""
+        if self._asking.acquire(blocking=False):
+            try:
+                if self._monotonic() - self._ended >= INTERVAL_S:
+                    self._failure = self._find_failure()
+            finally:
+                self._asking.release()
+        begun = self._begun
+        if begun is not None and self._monotonic() - begun > SLOW_S:
+            raise Unavailable(
+                "the database doesn't answer; check that it runs, and that "
+                "this machine can reach it"
+            )
+        if self._failure:
+            raise Unavailable(self._failure)
+
+    def _find_failure(self) -> str:
+        self._begun = self._monotonic()
+        try:
+            self._ask()
+        except Unavailable as error:
+            return error.message
+        else:
+            return ""
+        finally:
+            self._begun, self._ended = None, self._monotonic()
 
 
 def make_routes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -27,13 +29,12 @@ from footplate.console.feed import Feed
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
 from footplate.control.program_keys import KeyedCalls
-from footplate.domain.errors import Unavailable
+from footplate.domain.bucket_sharing import EVERY
+from footplate.domain.errors import InvalidArgument, NotFound, Unavailable, Violation
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.api_callers import ApiCallers
-from footplate.server.bucket_owners import assign_buckets
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
-from footplate.server.drain import Drain
 from footplate.server.isolation_probe import PromisedIsolation
 from footplate.server.job_services import JobServices
 from footplate.server.leader_services import LeaderServices
@@ -52,11 +53,80 @@ from footplate.server.tuning_services import TuningServices
 from footplate.wire.footplate_v1.status import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from footplate.ports.object_storage import ObjectStorage
     from footplate.server.cluster_listener import ClusterListener
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
+
+
+# Drains the server: shuts down once no job is active.
+
+_CHECK_S = 0.1
+
+
+class Drain:
+    """Waits for the end of all jobs. ``active`` returns the number of active jobs, or raises
+    Unavailable.
+
+    ``drained`` is called on a thread of its own when no job is active.
+    """
+
+    def __init__(
+        self, active: Callable[[], object], drained: Callable[[], None], check_s: float = _CHECK_S
+    ) -> None:
+        self._active = active
+        self._drained = drained
+        self._check_s = check_s
+
+    def begin(self) -> None:
+        """Starts waiting in the background."""
+        threading.Thread(target=self._wait, name="drain", daemon=True).start()
+
+    def _wait(self) -> None:
+        while not self._idle():
+            time.sleep(self._check_s)
+        self._drained()
+
+    def _idle(self) -> bool:
+        try:
+            return not self._active()
+        except Unavailable:  # the database is not reachable: the state is unknown, so keep waiting
+            return False
+
+
+# Gives buckets to projects as the settings say, and names those that belong to none.
+
+log = logging.getLogger(__name__)
+_MAX_NAMED = 20
+
+
+def assign_buckets(
+    buckets: ObjectStorage, owners: Sequence[tuple[str, str]], shared: Sequence[str]
+) -> None:
+    """Assigns buckets to projects. ``owners`` is the setting ``bucket_projects``; ``shared`` is
+    ``shared_buckets``.
+
+    Raises InvalidArgument if a bucket doesn't exist.
+    """
+    for name, project in owners:
+        try:
+            if buckets.bucket(name).project != project:
+                buckets.assign_bucket(name, project)
+        except (NotFound, InvalidArgument):
+            text = f"{name!r} given; allowed: the names of buckets that exist"
+            raise InvalidArgument.of((Violation("bucket_projects", text),)) from None
+    if EVERY in shared:
+        return
+    if found := [bucket.name for bucket in buckets.buckets() if bucket.project is None]:
+        more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+        log.warning(
+            "Programs of all projects can use these buckets, which belong to no project: %s%s. "
+            "The setting bucket_projects (BUCKET=PROJECT) assigns buckets to projects.",
+            ", ".join(found[:_MAX_NAMED]),
+            more,
+        )
 
 
 class Service:

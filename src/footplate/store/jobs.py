@@ -22,7 +22,6 @@ from footplate.store import row_codec
 from footplate.store.documents import UploadBody, read, write
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
-from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import Section, find_jobs
 from footplate.store.models import SqlModels
 from footplate.store.named_rows import unknown
@@ -34,7 +33,7 @@ from footplate.store.postgres_listen import Listener
 from footplate.store.preallocation import keep_room, kept_log
 from footplate.store.quotas import SqlQuotas
 from footplate.store.running_times import read_running_times
-from footplate.store.servers import SingleServer, SqlServers
+from footplate.store.servers import SingleServer, SingleServerLeases, SqlLeases, SqlServers, fence
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
 from footplate.store.tables import log_uploads as table

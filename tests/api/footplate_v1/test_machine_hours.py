@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from footplate.api.app import create_app
-from footplate.api.footplate_v1.machine_hours import hours_routes, read_days
+from footplate.api.footplate_v1.jobs import hours_routes, read_days
 from footplate.api.security import Access
 from footplate.control.costs import Costs
 from footplate.domain.errors import InvalidArgument

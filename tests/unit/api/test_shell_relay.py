@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from footplate.api.shell_v1.relay import Window
+from footplate.api.shell_v1.routes import Window
 
 
 def test_a_window_that_is_used_up_opens_when_something_is_taken() -> None:

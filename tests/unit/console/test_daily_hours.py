@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from footplate.console.daily_hours import MACHINES, Bar, make_chart, sum_projects
+from footplate.console.capacity_view import MACHINES, Bar, make_chart, sum_projects
 
 FIRST, LAST = date(2026, 3, 1), date(2026, 3, 4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from footplate.console.gantt import WIDTH, make_bars
+from footplate.console.search_view import WIDTH, make_bars
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

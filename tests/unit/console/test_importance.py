@@ -6,7 +6,7 @@ import math
 from itertools import product
 from typing import TYPE_CHECKING
 
-from footplate.console.importance import MIN_TRIALS, importances
+from footplate.console.search_view import MIN_TRIALS, importances
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

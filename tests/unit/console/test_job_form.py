@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from footplate.console.job_form import JobForm, field_of, to_form, to_request
-from footplate.console.job_text import MAX_CHARACTERS, read_job
+from footplate.console.submit_view import MAX_CHARACTERS, read_job
 from footplate.domain.errors import InvalidArgument
 
 PACKAGE = JobForm(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.console.run_table import Run, choose, columns, order
+from footplate.console.experiments_view import Run, choose, columns, order
 from footplate.domain.errors import InvalidArgument
 
 RUNS = (

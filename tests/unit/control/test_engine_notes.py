@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.control.engine_notes import REPEAT_S
+from footplate.control.backend_observation import REPEAT_S
 from footplate.control.regions import Binding, Regions
 from footplate.domain.engine_events import RUNS, WAITS, engine_jobs, engine_wait
 from footplate.domain.jobs import Scheduling

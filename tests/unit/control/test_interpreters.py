@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.control.interpreters import interpreter_violations
+from footplate.control.submission_checks import interpreter_violations
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from tests.support.catalogue import built_in
 from tests.support.jobs import make_spec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.replica.pip_settings import find_scripts, make_pip_settings
+from footplate.replica.program_start import find_scripts, make_pip_settings
 
 OWN = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
-from footplate.replica.environment.frameworks import Frameworks, find_mismatched, pinned_version
 from footplate.replica.environment.install_plan import Change
-from footplate.replica.environment.layer_resolution import describe_sizes, read_sizes
+from footplate.replica.environment.layer_resolution import (
+    Frameworks,
+    describe_sizes,
+    find_mismatched,
+    pinned_version,
+    read_sizes,
+)
 from tests.support.environments import digest, lock, make_sdist, make_wheel
 
 if TYPE_CHECKING:
@@ -186,9 +191,9 @@ def index(*packages: Path, size_bytes: int) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
 
-        do_HEAD = do_GET  # noqa: N815  http.server looks for this name
+        do_HEAD = do_GET
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

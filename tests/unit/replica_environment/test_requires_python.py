@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
 from footplate.domain.runtimes import Runtime, Slice
-from footplate.replica.environment.requires_python import admits, read_required
+from footplate.replica.environment.packages import admits, read_required
 from tests.support.environments import digest, lock, make_wheel
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import InvalidArgument
-from footplate.server.bucket_owners import assign_buckets
 from footplate.server.clock import SystemClock
+from footplate.server.service import assign_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from footplate.domain.errors import Unavailable
-from footplate.server.database_probe import INTERVAL_S, SLOW_S, DatabaseProbe
+from footplate.server.routes import INTERVAL_S, SLOW_S, DatabaseProbe
 
 
 class Database:

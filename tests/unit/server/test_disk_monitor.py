@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.disk_state import MIB
-from footplate.server.disk_monitor import Disk
+from footplate.server.context import Disk
 from footplate.server.disk_reserve import INTERVAL_S, DiskReserve
 from tests.support.disks import SaidDisk
 

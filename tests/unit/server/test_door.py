@@ -15,7 +15,7 @@ import pytest
 
 from footplate.server.bounded_http import BoundedRequests
 from footplate.server.door import Door
-from footplate.server.repeated_records import BURST, RepeatedRecords
+from footplate.server.serving import BURST, RepeatedRecords
 from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
 

@@ -6,7 +6,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Unavailable
-from footplate.server.drain import Drain
+from footplate.server.service import Drain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

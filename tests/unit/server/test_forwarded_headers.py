@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.server.forwarded_headers import ForwardedHeaders
+from footplate.server.serving import ForwardedHeaders
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send

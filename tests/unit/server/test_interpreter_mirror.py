@@ -12,7 +12,7 @@ import pytest
 from uv import find_uv_bin
 
 from footplate.replica.environment.uv import Uv
-from footplate.server.machine_interpreters import MachineInterpreters, can_fetch
+from footplate.server.job_services import MachineInterpreters, can_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Heads(BaseHTTPRequestHandler):
         self.send_response(200 if self.path == "/there.tar.gz" else 404)
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         pass
 
 

@@ -8,8 +8,8 @@ import pytest
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import Gpu, Mode, Site
+from footplate.server.context import local_site
 from footplate.server.isolation_probe import describe_limits, describe_machine, probe
-from footplate.server.local_site import local_site
 from footplate.server.machine import cpus, memory_bytes
 from footplate.settings import Settings
 

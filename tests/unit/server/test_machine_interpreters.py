@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from footplate.server.machine_interpreters import MachineInterpreters
+from footplate.server.job_services import MachineInterpreters
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.catalogue import Accelerator, AcceleratorKind
-from footplate.wire.training_v1.rules.clusters import known_here
+from footplate.wire.training_v1.rules.jobs import known_here
 from footplate.wire.training_v1.submissions import read_submission
 from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, PACKAGES, T4, gpus, refused
 

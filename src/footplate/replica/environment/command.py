@@ -13,7 +13,6 @@ import shutil
 from footplate.protocol.promised import Promised
 from footplate.replica import program_user
 from footplate.replica.context import PROMISED_FILE
-from footplate.replica.environment.assembly import Assembly
 from footplate.replica.environment.base_environments import BaseEnvironments
 from footplate.replica.environment.build_cache import BuildCache
 from footplate.replica.environment.build_isolation import isolate_build
@@ -26,6 +25,7 @@ from footplate.replica.environment.fetched_interpreters import (
     locate,
 )
 from footplate.replica.environment.interpreters import Interpreters
+from footplate.replica.environment.layers import Assembly
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.progress_output import ProgressOutput, say
 from footplate.replica.environment.task import EnvironmentTask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import time
 import zipfile
@@ -14,13 +15,12 @@ from footplate.replica.environment.archive_formats import settle
 from footplate.replica.environment.build_output import open_made
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installed_distributions import read_requirements
-from footplate.replica.environment.requires_python import admits, read_required
 from footplate.replica.environment.uv import UvFailed
 from footplate.replica.http_client import Refused, ServerUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Iterable, Protocol, TypeVar
+    from typing import Callable, Iterable, Protocol, Tuple, TypeVar
 
     from footplate.replica.environment.base_environments import Base
     from footplate.replica.environment.interpreters import Interpreter
@@ -34,6 +34,55 @@ if TYPE_CHECKING:
 
         def get(self, path: str) -> bytes: ...
         def download(self, path: str, destination: str) -> None: ...
+
+    Numbers = Tuple[int, ...]
+
+
+# Compares a package's ``python_requires`` with a version of Python, as pip does.
+#
+# uv looks at lower bounds alone. pip, and so Google's service, refuses ``<3.9`` under Python 3.11.
+
+_FIELD = re.compile(r"^requires-python:(.*)$", re.IGNORECASE | re.MULTILINE)
+_CLAUSE = re.compile(r"(===?|~=|!=|<=?|>=?)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9})*)(\.\*)?")
+
+
+def read_required(metadata: str) -> str:
+    """Returns the field Requires-Python of a METADATA text; '' if it has none."""
+    found = _FIELD.search(metadata.partition("\n\n")[0])
+    return found.group(1).strip() if found else ""
+
+
+def admits(required: str, version: str) -> bool:
+    """Returns whether a version like 3.11.7 satisfies all conditions of ``required``.
+
+    Conditions in another form, of pre-releases, for example, count as satisfied.
+    """
+    numbers = _numbers(version)
+    clauses = (_CLAUSE.fullmatch(clause.strip()) for clause in required.split(","))
+    return all(
+        _holds(found.group(1), _numbers(found.group(2)), numbers, prefix=bool(found.group(3)))
+        for found in clauses
+        if found is not None
+    )
+
+
+def _holds(operator: str, bound: Numbers, version: Numbers, *, prefix: bool) -> bool:
+    if operator == "~=":
+        return _pad(version) >= _pad(bound) and version[: len(bound) - 1] == bound[:-1]
+    if operator in ("==", "===", "!="):
+        same = version[: len(bound)] == bound if prefix else _pad(version) == _pad(bound)
+        return same != (operator == "!=")
+    low, high = _pad(bound), _pad(version)
+    return {"<": high < low, "<=": high <= low, ">": high > low, ">=": high >= low}[operator]
+
+
+def _numbers(version: str) -> Numbers:
+    return tuple(int(number) for number in version.split("."))
+
+
+def _pad(numbers: Numbers) -> Numbers:
+    """Returns the numbers padded with zeros: 3.11 is 3.11.0."""
+    return numbers + (0,) * (4 - len(numbers))
 
 
 _RETRY_S = 0.5

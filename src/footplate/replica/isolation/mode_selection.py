@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 from footplate.protocol.isolation_record import IsolationRecord
+from footplate.replica.isolation import levels, pid_namespace
 from footplate.replica.isolation.cgroup import CgroupContainment
-from footplate.replica.isolation.containment import Containment, Unavailable, enter_view
-from footplate.replica.isolation.namespace import NamespaceContainment
-from footplate.replica.isolation.process_group import ProcessGroupContainment
+from footplate.replica.isolation.containment import Child, Containment, Unavailable, enter_view
+from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.procfs import boot_id
 from footplate.replica.isolation.spawn import try_in_child
 from footplate.replica.isolation.subreaper import SubreaperContainment, sweep_marked
@@ -14,7 +17,79 @@ from footplate.replica.isolation.subreaper import SubreaperContainment, sweep_ma
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from footplate.protocol.promised import Promised
+    from footplate.replica.isolation.containment import ProcessSet
     from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.spawn import Launch
+
+
+# Containment mode ``namespace``: the program runs in a PID namespace of its own.
+#
+# Guarantee: when it ends, or the supervisor does, the kernel kills all that it has started, and
+# nothing can get away: see ``pid_namespace``. Being out of memory isn't recognised.
+
+
+class NamespaceContainment(Containment):
+    level = levels.NAMESPACE
+    thorough = True
+
+    def __init__(self, place: PidNamespace) -> None:
+        self._space = place
+
+    @classmethod
+    def open(cls, promised: Promised | None = None) -> NamespaceContainment:
+        """Returns the containment mode, tried first if not ``promised``. Raises Unavailable,
+        SpawnFailed, OSError.
+        """
+        fault = pid_namespace.find_fault() if promised is None else ""
+        if fault:
+            raise Unavailable(fault)
+        return cls(PidNamespace())
+
+    @classmethod
+    def reopen(cls, record: IsolationRecord) -> NamespaceContainment:
+        return cls(PidNamespace.reopen(record))
+
+    def fill(self, record: IsolationRecord) -> None:
+        self._space.fill(record)
+
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
+        return self._space.start(launch, view)
+
+    def kill(self) -> bool:
+        return self._space.kill()
+
+    def family(self, child: Child) -> ProcessSet:
+        return self._space.family(child)
+
+
+# Containment mode ``best-effort``: the program leads a process group.
+#
+# Guarantee: the group is killed. Children that left it (setsid) are not claimed. After the
+# supervisor's death those of the group are found that have the mark in their environment.
+# Being out of memory isn't recognised.
+
+
+class ProcessGroupContainment(Containment):
+    level = levels.BEST_EFFORT
+
+    def __init__(self) -> None:
+        self._child: Child | None = None
+
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
+        self._child = super().start(launch, view)
+        return self._child
+
+    def kill(self) -> bool:
+        """Kills the group before its leader is reaped, so that the group's number isn't
+        another's.
+        """
+        if self._child is not None:
+            try:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                return True
+        return True
+
 
 CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
 

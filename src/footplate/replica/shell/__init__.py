@@ -6,6 +6,6 @@ inside. It reaches out to the server; nothing listens.
 
 from __future__ import annotations
 
-from footplate.replica.shell.command import main
+from footplate.replica.shell.session import main
 
 __all__ = ["main"]

@@ -2,32 +2,219 @@
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
 from footplate.domain.filters import leaves
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.filters import LinkedTo, matches, required_links
+from footplate.domain.tracking.names import parse_tracking_name
+from footplate.domain.tracking.points import Extent, Point
+from footplate.domain.tracking.resources import Link, LinkKind
 from footplate.ports.pages import Page
+from footplate.store import documents
+from footplate.store.documents import Labels
 from footplate.store.named_rows import check_version, position_by_name, rows_behind, unknown
 from footplate.store.paging import Position, first_page
-from footplate.store.tables import tracking
-from footplate.store.tracking.links import SqlLinks, linked_names
-from footplate.store.tracking.points import SqlPoints
+from footplate.store.tables import tracking, tracking_links, tracking_points
 from footplate.store.tracking.rows import batches, resource_of, resource_values
+from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from footplate.domain.tracking.filters import Filter
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.resources import Resource
+    from footplate.store.row_codec import Record, Values
     from footplate.store.transactions import Transactions
+
+
+# Stores the points of time series.
+
+_POINTS = tracking_points.c
+
+
+class SqlPoints:
+    """The part of ``SqlTracking`` that stores points."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def append(self, points: Mapping[TrackingName, Sequence[Point]]) -> None:
+        with self._transactions.writing() as connection:
+            rows = [
+                values
+                for name, added in points.items()
+                for values in _point_values(_series(connection, name), added)
+            ]
+            try:
+                upsert(connection, tracking_points, rows, "time", "value", "body")
+            except IntegrityError as error:  # deleted by another server at this moment
+                raise NotFound("one of the time series does not exist any more") from error
+
+    def points(
+        self, name: TrackingName, *, limit: int, after: int | None = None
+    ) -> tuple[Point, ...]:
+        with self._transactions.snapshot() as connection:
+            query = select(tracking_points).where(_POINTS.series == _series(connection, name))
+            if after is not None:
+                query = query.where(_POINTS.step > after)
+            rows = connection.execute(query.order_by(_POINTS.step).limit(limit)).all()
+        return tuple(map(_point, rows))
+
+    def sample(self, name: TrackingName, most: int) -> tuple[Point, ...]:
+        with self._transactions.snapshot() as connection:
+            here = _POINTS.series == _series(connection, name)
+            count = connection.scalar(select(func.count()).where(here)) or 0
+            query = select(tracking_points).where(here).order_by(_POINTS.step)
+            if count > most:
+                behind = func.row_number().over(order_by=_POINTS.step.desc()) - 1
+                numbered = select(tracking_points, behind.label("behind")).where(here).subquery()
+                query = select(numbered).where((numbered.c.behind * most) % count < most)
+                query = query.order_by(numbered.c.step)
+            rows = connection.execute(query).all()
+        return tuple(map(_point, rows))
+
+    def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
+        later = tracking_points.alias().c
+        last = select(func.max(later.step)).where(later.series == tracking.c.uid).scalar_subquery()
+        query = select(tracking.c.name, _POINTS.step, _POINTS.time).where(
+            _POINTS.series == tracking.c.uid, _POINTS.step == last
+        )
+        with self._transactions.snapshot() as connection:
+            rows = [
+                row
+                for some in batches(sorted(filter(storable, map(str, names))))
+                for row in connection.execute(query.where(tracking.c.name.in_(some)))
+            ]
+        return {
+            parse_tracking_name(row.name): Extent(row.step, from_micros(row.time)) for row in rows
+        }
+
+
+def _series(connection: Connection, name: TrackingName) -> str:
+    """Returns the uid of a time series. Raises NotFound."""
+    query = select(tracking.c.uid).where(tracking.c.name == str(name))
+    uid = connection.scalar(query) if storable(str(name)) else None
+    if uid is None:
+        raise unknown(name)
+    return str(uid)
+
+
+def _point_values(series: str, points: Sequence[Point]) -> list[Values]:
+    last = {point.step: point for point in points}
+    return [
+        {
+            "series": series,
+            "step": point.step,
+            "time": to_micros(point.time),
+            "value": _stored(point.value),
+            "body": point.value if isinstance(point.value, str) else None,
+        }
+        for point in last.values()
+    ]
+
+
+def _stored(value: float | str) -> float | None:
+    return None if isinstance(value, str) or isnan(value) else value
+
+
+def _point(row: Record) -> Point:
+    value = nan if row.value is None else row.value
+    return Point(row.step, from_micros(row.time), value if row.body is None else row.body)
+
+
+# Stores links between contexts, artifacts and executions.
+
+_LINKS = tracking_links.c
+
+
+class SqlLinks:
+    """The part of ``SqlTracking`` that stores links."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def link(self, links: Sequence[Link]) -> None:
+        if not links:
+            return
+        ends = {str(end) for link in links for end in (link.source, link.target)}
+        with self._transactions.writing() as connection:
+            found: set[str] = set()
+            for some in batches(sorted(filter(storable, ends))):
+                named = tracking.c.name.in_(some)
+                found.update(connection.scalars(select(tracking.c.name).where(named)))
+            for name in sorted(ends - found):
+                raise NotFound(f"{ascii(name)[1:-1]} does not exist")
+            is_sqlite = connection.dialect.name == "sqlite"
+            insert = sqlite.insert if is_sqlite else postgresql.insert
+            statement = insert(tracking_links).on_conflict_do_nothing()
+            try:
+                connection.execute(statement, [_values(link) for link in links])
+            except IntegrityError as error:  # deleted by another server at this moment
+                raise NotFound("one of the linked resources does not exist any more") from error
+
+    def unlink(self, source: TrackingName, targets: Collection[TrackingName]) -> None:
+        with self._transactions.writing() as connection:
+            for some in batches(sorted(filter(storable, map(str, targets)))):
+                here = (_LINKS.source == str(source)) & _LINKS.target.in_(some)
+                connection.execute(delete(tracking_links).where(here))
+
+    def links(
+        self, names: Collection[TrackingName], kinds: Collection[LinkKind], *, upwards: bool = False
+    ) -> tuple[Link, ...]:
+        end = _LINKS.target if upwards else _LINKS.source
+        asked = sorted({str(name) for name in names if storable(str(name))})
+        of_kind = _LINKS.kind.in_([kind.value for kind in kinds])
+        with self._transactions.snapshot() as connection:
+            rows = [
+                row
+                for some in batches(asked)
+                for row in connection.execute(select(tracking_links).where(end.in_(some), of_kind))
+            ]
+        rows.sort(key=lambda row: (row.time, row.source, row.target))
+        return tuple(map(_link, rows))
+
+
+def linked_names(link: LinkedTo) -> Select[str]:
+    """Returns a query for the names of the resources that have ``link``."""
+    if link.downwards:
+        return select(_LINKS.source).where(_LINKS.target == link.name)
+    return select(_LINKS.target).where(_LINKS.source == link.name)
+
+
+def _values(link: Link) -> Values:
+    return {
+        "source": str(link.source),
+        "target": str(link.target),
+        "kind": link.kind.value,
+        "time": to_micros(link.time),
+        "labels": documents.write(Labels(link.labels)),
+    }
+
+
+def _link(row: Record) -> Link:
+    """Makes a link from a row. Raises DataLoss, as for resources."""
+    try:
+        return Link(
+            source=parse_tracking_name(row.source),
+            kind=LinkKind(row.kind),
+            target=parse_tracking_name(row.target),
+            time=from_micros(row.time),
+            labels=documents.read(Labels, row.labels).labels,
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
+        message = f"the stored link from {row.source} to {row.target} can't be read: {error}"
+        raise DataLoss(message) from error
 
 
 class SqlTracking(SqlLinks, SqlPoints):

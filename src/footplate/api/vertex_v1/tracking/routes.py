@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.tracking.lineage import LineageApi
-from footplate.api.vertex_v1.tracking.operations import TrackingOperations
 from footplate.api.vertex_v1.tracking.resources import Formatter, ResourcesApi
 from footplate.api.vertex_v1.tracking.time_series import TimeSeriesApi
 from footplate.control.tracking import Lineage, Resources, TimeSeries
+from footplate.domain.errors import NotFound
 from footplate.domain.tracking.names import (
     ARTIFACTS,
     CONTEXTS,
@@ -22,15 +22,41 @@ from footplate.domain.tracking.names import (
     TIME_SERIES,
 )
 from footplate.wire.vertex_v1.tracking_kinds import KINDS
+from footplate.wire.vertex_v1.tracking_operations import TrackingOperationId
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
+    from footplate.api.json_route import Call
     from footplate.control.jobs import Ids
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.tracking import TrackingStore
+    from footplate.wire.json_text import JsonObject
+    from footplate.wire.vertex_v1.tracking_kinds import Kind
+
+
+# Long-running operations on metadata stores and TensorBoards: all are done when answered.
+#
+# None is kept: its name says what was done and when, so that it is found again after any restart.
+
+
+class TrackingOperations:
+    """Handlers that return operations on resources of one kind."""
+
+    def __init__(self, kind: Kind, api: ResourcesApi, resources: Resources) -> None:
+        self._kind = kind
+        self._api = api
+        self._resources = resources
+
+    def get(self, call: Call) -> JsonObject:
+        name, text = self._api.name(call), call.path["operation"]
+        found = TrackingOperationId.parse(text)
+        if found is not None and self._resources.exists(name) is (found.verb != "delete"):
+            response = None if found.verb == "delete" else self._api.get(call)
+            return found.answer(self._kind, name, response)
+        raise NotFound(f"there is no operation {text[:200]!r} of {name}")
 
 
 def tracking_routes(
