@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from footplate_reduction.native.library import load
+from footplate_reduction.native.library import Library, load
 from reduction.tests.rig import ReducerProcesses
 from tests.support.requirements import require_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate_reduction.native.library import Library
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,13 +9,10 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from reduction.tests.rig import LONG_S, ReducerProcess, WorkerProcess
 from tests.support.requirements import require_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _counts = itertools.count()
 

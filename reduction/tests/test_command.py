@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,6 @@ from footplate_reduction.client import Client, WireType
 from reduction.tests.rig import LONG_S, SETTINGS, as_workers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reduction.tests.rig import ReducerProcesses
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate_reduction import Limits, ReductionError, WireType, connect
+from footplate_reduction import Client, Limits, ReductionError, WireType, connect
 from footplate_reduction.frames import NOBODY, FrameType, Header
 from footplate_reduction.handshake_frames import Challenge, Hello, challenge_frame
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import JOB, LONG_S, TOKEN, as_workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate_reduction import Client
     from reduction.tests.rig import ReducerProcesses
 
 PATIENT = Limits(timeout_s=LONG_S, patience_s=LONG_S)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reduction.tests.network import Network, needs_network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TIMEOUT_S = 2.0
 LARGE = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -26,9 +26,6 @@ from footplate_reduction.handshake_frames import (
     parse_challenge,
     parse_hello,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TOKEN = "sixteen letters!"
 MINE, YOURS = "ab" * 32, "cd" * 32

@@ -6,8 +6,8 @@ import contextlib
 import itertools
 import resource
 import socket
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,9 +20,6 @@ from footplate_reduction.handshake_frames import Challenge, Hello, hello_frame
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import JOB, TOKEN, ReducerProcess, as_workers
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _numbers = itertools.count()
 HELLO = Hello(JOB, "g", 0, 2, 0, 30.0, 30.0)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reduction.tests.rig import ReducerProcess, ReducerProcesses, WorkerProcess
 
 LARGE = 1 << 20

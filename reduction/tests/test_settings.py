@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -14,9 +14,6 @@ from footplate_reduction.settings import (
     reducer_settings,
     worker_settings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 WORKER = {
     "FOOTPLATE_REDUCERS": "10.0.0.1:7701, reducer-1 ,[fd00::1]:7703",

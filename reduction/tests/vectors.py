@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import random
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 wires = st.sampled_from(list(WireType))
 ops = st.sampled_from(list(Op))

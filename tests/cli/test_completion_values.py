@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from click.shell_completion import ShellComplete
 
 from footplate.cli.main import main
 from tests.support.fake_service import Answer, FakeService
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.cli.config_file import read_config
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.wire.json_text import JsonObject
-
+from footplate.wire.json_text import JsonObject
 
 SUBMIT = "ai-platform jobs submit training"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.cli.config_file import as_message
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.models import CustomJobSpec, HyperparameterTuningJob
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 POOL: JsonObject = {"replicaCount": 1, "containerSpec": {"imageUri": "i"}}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,9 +22,6 @@ from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import make_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NOW = datetime(2026, 3, 10, 6, tzinfo=UTC)
 

@@ -6,10 +6,13 @@ From "Use GPUs for training models" and "Use hyperparameter tuning" (AI Platform
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from click.testing import Result
 
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.preview.advice import advise
@@ -19,19 +22,11 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
     Scale,
 )
-from footplate.domain.submission import Location
+from footplate.domain.submission import Location, Submission
 from footplate.wire.training_v1 import submissions as training
 from footplate.wire.vertex_v1.submissions import read_submission
 from tests.support.catalogue import built_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from footplate.domain.submission import Submission
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 SUBMIT = ("ai-platform", "jobs", "submit", "training", "my_job")
 FIXED = (

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 NO_PROXY = (
     "Error: this server has no proxy: restart the server without --no-proxy and without "

@@ -7,10 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from configparser import ConfigParser
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,9 +28,6 @@ from footplate.cli.environment_variables import (
 from footplate.cli.session import Target
 from footplate.server.certificate_authority import open_authority
 from footplate.server.data_dir import DataDir
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 URL = "http://127.0.0.1:8470"
 CARRIED = {

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from google.oauth2.service_account import Credentials
 
 from footplate.cli.fake_credentials import make_account, make_private_key, write_account
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def seeded(seed: int) -> Callable[[int], int]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.cli.defaults import default_region
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOTH = "[compute]\nregion = us-west1\n[ai_platform]\nregion = us-west2\n"
 

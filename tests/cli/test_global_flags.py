@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 import pytest
+from click.testing import Result
 
 from footplate.cli.group import Entry, Root, pushed_down
 from footplate.cli.keyboard_interrupt import at_interrupt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
+from click.testing import Result
 
 from footplate.cli.group import Group
 from footplate.cli.main import main
 from footplate.server.data_dir import DataDir
-from tests.support.fake_service import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService
 
 FULL = Path("/dev/full")
 HELP = """\

@@ -6,19 +6,17 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 from footplate.cli.child_program import run_program
-from tests.support.fake_service import Answer
+from tests.support.fake_service import Answer, FakeService
 from tests.support.forked_process import interpreter_variables, run_footplate
 
 if TYPE_CHECKING:
     import subprocess
-    from pathlib import Path
-
-    from tests.support.fake_service import FakeService
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 

@@ -7,19 +7,15 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from footplate.cli.main import main
+from tests.support.fake_service import FakeService
 from tests.support.requirements import needs_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.fake_service import FakeService
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from click.testing import Result
 
 from footplate.domain.stacks import Dump, Frame, Missing, Process, Report, Thread, compare
 from footplate.wire.stacks import encode_report
-from tests.support.fake_service import Answer, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService, failure
 
 TRAINING = "projects/demo/jobs/census_1"
 CUSTOM = "projects/demo/locations/us-central1/customJobs/12"

@@ -7,20 +7,15 @@ import re
 import signal
 import subprocess
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import Result
 
 from footplate.testing.service import FOOTPLATE, outside
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 LIMIT_S = 120
 

@@ -6,15 +6,12 @@ import os
 import re
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.testing.service import FOOTPLATE
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,17 +14,13 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.security import Access
 from footplate.cli.main import main
+from footplate.domain.jobs import Job
 from footplate.domain.usage import Counters, GpuUse, Sample
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_search, make_spec
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import MASTER, START, WORKER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.jobs import Job
 
 GIB = 1 << 30
 

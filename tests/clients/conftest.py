@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from googleapiclient import discovery
 
-from footplate.testing.service import outside
+from footplate.testing.service import RunningService, outside
 from tests.support.client_environments import environment_of, python_of
 from tests.support.forked_process import SDK_SCRIPT, run_footplate, run_forked
 from tests.support.gcloud import find_gcloud
@@ -23,9 +24,6 @@ from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
-
-    from footplate.testing.service import RunningService
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from googleapiclient.errors import HttpError
 
+from footplate.testing.service import RunningService
+from tests.support.trainers import Trainers
 from tests.support.trees import paths_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.cloud import storage
-
-    from footplate.testing.service import RunningService
-    from tests.support.trainers import Trainers
 
 PARENT = "projects/demo"
 

@@ -10,8 +10,9 @@ import io
 import json
 import os
 import tarfile
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -27,17 +28,11 @@ from footplate.catalogue import load_catalogue
 from footplate.cli.main import main
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
-from tests.clients.corpus import entries, require_corpus
+from tests.clients.corpus import Entry, entries, require_corpus
 from tests.support.forked_process import run_forked
 from tests.support.gcloud import endpoint_variables, find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.clients.corpus import Entry
 
 ENTRIES = entries("aip")
 PROJECT, REGION = "demo", "us-central1"

@@ -7,10 +7,11 @@ only the backend is a fake. The requests are real configuration files, as they a
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -27,16 +28,11 @@ from footplate.domain.quotas import Quota
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
-from tests.clients.corpus import entries, require_corpus
+from footplate.wire.json_text import JsonObject
+from tests.clients.corpus import Entry, entries, require_corpus
 from tests.support.backend import FakeBackend
 from tests.support.http_server import serve
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.wire.json_text import JsonObject
-    from tests.clients.corpus import Entry
 
 REGION = "us-central1"
 PACKAGE = "gs://stage/trainer-0.1.tar.gz"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ import pytest
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
 
     from google.cloud import storage
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.testing.service import RunningService
+from tests.support.trainers import Trainers
+
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.testing.service import RunningService
-    from tests.support.trainers import Trainers
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.engines import make_python_image, private_dockerd
+from tests.support.engines import PrivateEngine, make_python_image, private_dockerd
 from tests.support.engines.requirements import require_engine
 from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
@@ -18,10 +20,6 @@ from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.engines import PrivateEngine
 
 BASE = "base-for-gcloud:dev"
 PROGRAM = "import os, sys; print('trained', sys.argv[1:], 'CLUSTER_SPEC' in os.environ)"

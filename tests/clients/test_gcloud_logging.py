@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,9 @@ import pytest
 from tests.clients.conftest import LIMIT_S
 from tests.support.forked_process import ForkedProcess
 from tests.support.gcloud import find_gcloud
+from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.trainers import Trainers
-
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
 PRINTING = """

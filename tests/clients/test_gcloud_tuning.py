@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.clients.corpus import FOLDER, require_corpus
 from tests.clients.tuned import SLEEPING, STEPS, TAG, TRAINER, loss_of, write_package
+from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
 
     from google.cloud import storage
-
-    from tests.support.trainers import Trainers
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 

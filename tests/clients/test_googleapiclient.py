@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,11 @@ import httpx
 import pytest
 from googleapiclient.errors import HttpError
 
+from footplate.testing.service import RunningService
+from tests.support.trainers import Trainers
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.cloud import storage
-
-    from footplate.testing.service import RunningService
-    from tests.support.trainers import Trainers
 
 PARENT = "projects/demo"
 ECHO = """

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from googleapiclient.errors import HttpError
 
 from tests.clients.tuned import SLEEPING, STEPS, TAG, TRAINER, loss_of
+from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.cloud import storage
-
-    from tests.support.trainers import Trainers
 
     Finish = Callable[..., dict[str, Any]]
 

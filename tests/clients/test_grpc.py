@@ -6,9 +6,10 @@ import os
 import socket
 import stat
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -23,8 +24,6 @@ from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
-    from typing import Any
 
     Errors = Callable[[str], dict[Path, dict[str, str]]]
 

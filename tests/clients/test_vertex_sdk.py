@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
 
+from footplate.testing.service import RunningService
 from tests.clients.conftest import CACHE
 from tests.unit.replica_metrics.event_writer import event, record, simple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.cloud import storage
-
-    from footplate.testing.service import RunningService
 
 TRAINER = """
 import argparse, os

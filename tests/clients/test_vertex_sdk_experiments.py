@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.service import FOOTPLATE
+from footplate.testing.service import FOOTPLATE, RunningService
 from tests.clients.conftest import SDK_VERSIONS
 from tests.support.client_environments import python_of
 from tests.support.forked_process import run_footplate
 from tests.support.own_process import case_names, run_scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.testing.service import RunningService
-
     Errors = Callable[[str], dict[Path, dict[str, str]]]
 
 HERE = Path(__file__).parent

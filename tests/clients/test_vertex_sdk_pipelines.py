@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.trainers import Trainers
+from tests.support.trainers import Trainers
 
 SCRIPT = """
 SERVE = "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0:latest"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.clients.tuned import SLEEPING, TAG, TRAINER, loss_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAKE = f"""
 from google.cloud.aiplatform import hyperparameter_tuning as hpt

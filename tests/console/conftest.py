@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +22,7 @@ from footplate.domain.jobs import (
     Ending,
     Exit,
     ExitKind,
+    Job,
     JobEvent,
     MachineSpec,
     Replica,
@@ -27,7 +30,7 @@ from footplate.domain.jobs import (
 from footplate.domain.log_lines import Line
 from footplate.logs.files import FileLogs
 from footplate.store import open_store
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.console.screens import PageProblems
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.deadlines import EVENT_MS
@@ -36,13 +39,7 @@ from tests.support.requirements import require_packages
 from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from playwright.sync_api import Browser, Page
-
-    from footplate.domain.jobs import Job
-    from footplate.testing.service import RunningService
 
 ENDED = 120
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">'\"</script><script>alert(1)</script>"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 from playwright.sync_api import expect
 
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE, PAGE_NAME
 from tests.console.screens import look
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 FRAGMENT = {"HX-Request": "true"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import httpx
@@ -9,18 +10,14 @@ import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.names import GcsUri
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.console.conftest import HOSTILE
 from tests.console.screens import cut_off_tables, look
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 SETTINGS = """
 cluster_address = "127.0.0.1:0"

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import httpx
 from playwright.sync_api import expect
 
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE, LONG
 from tests.console.screens import check_accessibility, look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 CUSTOM = "projects/demo/locations/us-central1/customJobs"
 HTML = {"Accept": "text/html"}

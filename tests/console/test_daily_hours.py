@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from footplate.testing.service import RunningService
 from tests.console.screens import cut_off_tables, look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 
 def test_it_looks_right(browser: Browser, service: RunningService) -> None:

@@ -10,14 +10,13 @@ import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.names import GcsUri
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE
 from tests.console.screens import look
+from tests.e2e.service.conftest import Context
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
-    from tests.e2e.service.conftest import Context
 
 PLACE = "projects/lab/locations/us-central1"
 STORE = f"{PLACE}/metadataStores/default"

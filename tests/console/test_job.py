@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import httpx
@@ -11,17 +12,14 @@ from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE, LINES, LONG, PAGE_NAME, SLOW
 from tests.console.screens import check_accessibility, look
+from tests.e2e.service.conftest import Context
 from tests.support.deadlines import EVENT_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page, Route
-
-    from footplate.testing.service import RunningService
-    from tests.e2e.service.conftest import Context
 
 FAILING = f"""
 import sys, time

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE
 from tests.console.screens import check_accessibility, look, weigh
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 
 def test_it_looks_right(browser: Browser, service: RunningService) -> None:

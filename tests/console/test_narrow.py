@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from footplate.testing.service import RunningService
 from tests.console.conftest import LONG
 from tests.console.screens import cut_off_tables
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-    from footplate.testing.service import RunningService
 
 
 _COVERED = """() => [...document.querySelectorAll("[data-copy], .copy")].flatMap((button) => {

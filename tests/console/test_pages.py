@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.testing.service import RunningService
 
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9"}
 FRAGMENT = {"HX-Request": "true"}

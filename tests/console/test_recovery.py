@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.ports import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
-
-    from footplate.testing.service import RunningService
 
 TALKS = """\
 import itertools, time

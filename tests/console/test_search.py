@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,18 +24,14 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.tuning.search import Search, TrialCounts
 from footplate.store import open_store
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.console.conftest import HOSTILE
 from tests.console.screens import look, weigh
 from tests.support.jobs import make_job, make_spec
 from tests.support.trials import succeeded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/77"
 RUN = trial_run_name(parse_job_name(NAME), 5)

@@ -10,16 +10,14 @@ import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.names import GcsUri
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE, LONG
 from tests.console.screens import check_accessibility, look
-from tests.e2e.service.conftest import BUCKET
+from tests.e2e.service.conftest import BUCKET, Context
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
-    from tests.e2e.service.conftest import Context
 
 PACKAGE = GcsUri(BUCKET, "submitted.tar.gz")
 TEXTS = (

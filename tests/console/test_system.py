@@ -9,13 +9,12 @@ import httpx
 from playwright.sync_api import expect
 
 from footplate.replica.cache_locks import MARKER
+from footplate.testing.service import RunningService
 from tests.console.conftest import HOSTILE, LONG
 from tests.console.screens import check_accessibility, look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from footplate.testing.service import RunningService
 
 
 def test_it_looks_right(browser: Browser, service: RunningService) -> None:

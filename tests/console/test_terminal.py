@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import httpx
@@ -9,15 +10,12 @@ import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from tests.console.screens import check_accessibility, look
+from tests.e2e.service.conftest import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
-
-    from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Context
 
 STAYING = """
 import time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -15,16 +16,12 @@ from footplate.domain.jobs import Ending, JobEvent
 from footplate.domain.names import JobUid, backing_job_name, backing_uid, parse_job_name
 from footplate.domain.pipelines import Pipeline
 from footplate.store import open_store
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.support.jobs import CREATED, make_job, make_search, make_spec
 from tests.support.study_records import make_study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
-
-    from footplate.testing.service import RunningService
 
 PIPELINE = "projects/demo/locations/us-central1/trainingPipelines/9"
 SEARCH = backing_job_name(parse_job_name(PIPELINE), tunes=True)

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.console.screens import PICTURES
 from tests.docs import walk
 from tests.e2e.service.conftest import CACHE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
-
-    from footplate.testing.service import RunningService
 
 TUTORIAL = walk.ROOT / "docs" / "tutorials" / "console.md"
 KEPT = TUTORIAL.parent / "pictures"

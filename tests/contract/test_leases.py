@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from queue import Queue
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
 
 from footplate.domain.errors import NotLeading, Unavailable
+from footplate.ports.leases import Leases
 from footplate.ports.notifications import Notice, NoticeKind
-from footplate.store import open_store
+from footplate.store import SqlStore, open_store
 from footplate.store.servers import SingleServerLeases
 from footplate.store.sql_engines import make_engine, parse_url
 from tests.support.deadlines import EVENT_S
 from tests.support.jobs import make_job
 from tests.support.leases import MemoryLeases
 from tests.support.leases_contract import LIFE_S, LeasesContract
+from tests.support.postgresql import Postgresql
 from tests.support.study_records import make_study
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.ports.leases import Leases
-    from footplate.store import SqlStore
-    from tests.support.postgresql import Postgresql
 
 
 class TestSoleLeases(LeasesContract):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 
 from footplate.logs.files import FileLogs
+from footplate.ports.logs import Logs
 from tests.support.logs import MemoryLogs
 from tests.support.logs_contract import LogsContract
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from pathlib import Path
-
-    from footplate.ports.logs import Logs
 
 
 class TestFileLogs(LogsContract):

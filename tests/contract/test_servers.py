@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.ports.servers import Member
+from footplate.ports.servers import Member, Servers
 from footplate.store import open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.ports.servers import Servers
-    from tests.support.postgresql import Postgresql
+from tests.support.postgresql import Postgresql
 
 LONG_S = 3600.0
 ONE = Member("one", "http://127.0.0.1:1", 1, "0", "boot/1", "here", "/data", "dir")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
-from footplate.store import open_store
+from footplate.domain.studies.records import TrialRecord
+from footplate.store import SqlStore, open_store
 from tests.support.clock import FakeClock
+from tests.support.postgresql import Postgresql
 from tests.support.study_records import make_study
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.store import SqlStore
-    from tests.support.postgresql import Postgresql
 
 ASKED = 4
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.logs.usage import FileUsage
+from footplate.ports.usage import UsageHistory
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import START, UsageContract
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.ports.usage import UsageHistory
 
 
 class TestFileUsage(UsageContract):

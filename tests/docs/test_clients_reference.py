@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tools import make_clients_reference as tool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROUTE = "/v1/projects/{project}/locations/{location}/customJobs/{custom_job}"
 

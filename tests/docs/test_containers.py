@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.docs.walk import ROOT, type_out
 from tests.support.engines import make_python_image, private_dockerd, private_podman
 from tests.support.engines.requirements import require_docker_command, require_engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TUTORIAL = ROOT / "docs" / "tutorials" / "containers.md"
 ENGINES = {"podman": private_podman, "docker": private_dockerd}

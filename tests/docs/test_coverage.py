@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
+from footplate.testing.workbench import Workbench
 from footplate.wire.json_model import JsonModel
 from footplate.wire.vertex_v1 import submissions, tracking_kinds, vizier_requests  # noqa: F401
 from tests.docs.walk import ROOT
-
-if TYPE_CHECKING:
-    from footplate.testing.workbench import Workbench
 
 PAGE = (ROOT / "docs" / "reference" / "coverage.md").read_text("utf-8")
 LOCATION = "/v1/projects/demo/locations/us-central1"

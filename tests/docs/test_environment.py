@@ -6,16 +6,13 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
+from footplate.domain.names import JobName
 from footplate.domain.program_arguments import variables
 from tests.support.jobs import PROGRAM, make_custom_name, make_spec
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobName
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "environment.md").read_text("utf-8")
 ML = {"worker": 2, "ps": 1, "evaluator": 1}

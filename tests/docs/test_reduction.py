@@ -6,16 +6,13 @@ import inspect
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate_reduction import settings
 from footplate_reduction.limits import Limits
 
 from tests.docs.walk import ROOT, type_out
 from tests.support.requirements import needs_packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOW_TO = ROOT / "docs" / "how-to" / "reduce-gradients.md"
 README = ROOT / "reduction" / "README.md"

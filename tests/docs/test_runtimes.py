@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.catalogue import load, load_catalogue
-
-if TYPE_CHECKING:
-    from footplate.domain.runtimes import Offer
+from footplate.domain.runtimes import Offer
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "runtimes.md"
 TEXT = PAGE.read_text("utf-8")

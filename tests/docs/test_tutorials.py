@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tests.docs.walk import ROOT, type_out, walk
 from tests.support.gcloud import find_gcloud
 from tests.support.ports import free_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.postgresql import Postgresql
+from tests.support.postgresql import Postgresql
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 

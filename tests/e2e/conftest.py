@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ from tests.support.machines import require_machines
 from tests.support.ray_cluster import RayCluster, running_ray
 from tests.support.short_folder import short_folder
 from tests.support.slurm import SlurmCluster, require_slurm, running_slurm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.replica.supervisor_archive import build_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
 USERS = [1879048192, 2147352575]

@@ -21,11 +21,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from typing import Any
 
 ATTEMPTS: dict[str, Callable[[dict[str, Any]], str]] = {}
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17

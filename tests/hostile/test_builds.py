@@ -6,17 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.protocol.ticket import SupervisorTicket
 from tests.hostile import program, shared_files
 from tests.support.promised import make_promised
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")

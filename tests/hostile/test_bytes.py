@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.testing.service import RunningService
 
 JOBS = b"/v1/projects/demo/jobs"
 JSON = b"Host: 127.0.0.1\r\nContent-Type: application/json\r\n"

@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from uv import find_uv_bin
@@ -41,9 +42,6 @@ from tests.support.environments import (
 )
 from tests.support.promised import make_promised
 from tests.support.trainers import pack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="runs commands as root and as nobody"

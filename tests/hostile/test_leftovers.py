@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,6 @@ from footplate.replica.isolation import levels, mode_selection
 from tests.hostile.conftest import USERS, needs_root, skip_if_unprepared
 from tests.hostile.leftovers import LEAVE, Trace
 from tests.support.supervisor_process import Supervised, command_task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.client.storage import Storage
 from footplate.domain.errors import ServiceError
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.hostile import program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.client.storage import Storage
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")

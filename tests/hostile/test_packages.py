@@ -9,22 +9,19 @@ import os
 import secrets
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.replica.isolation import levels
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.hostile import program, shared_files
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import TrainingJobName
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="is about what root starts"

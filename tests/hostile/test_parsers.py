@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
+from starlette.types import Message
 
 from footplate.api.storage_v1.batch import _parts
 from footplate.api.storage_v1.multipart import RelatedParts
@@ -25,7 +26,7 @@ from footplate.console.submit_view import read_draft, read_job
 from footplate.domain.errors import ServiceError
 from footplate.domain.image_reference import MalformedReference, parse_reference
 from footplate.domain.stacks import shorten
-from footplate.grpc_api.schema import load_schema
+from footplate.grpc_api.schema import Method, load_schema
 from footplate.grpc_api.transcoding import Transcoder
 from footplate.proxy.request_head import END, BadHead, parse_head
 from footplate.replica.environment.archive_inspection import inspect
@@ -46,13 +47,6 @@ from footplate.wire.paging import format_token, parse_number_token
 from footplate.wire.replica_v1.records import decode_reports
 from footplate.wire.scalars import Double, Duration, Int64, Timestamp
 from footplate.wire.shell_v1 import decode_request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import Message
-
-    from footplate.grpc_api.schema import Method
 
 _SCALARS = [TypeAdapter[object](kind) for kind in (Double, Duration, Int64, Timestamp)]
 _RUNS = [Run("a", "a", params={"a": 1}, metrics={"b": "c"})]

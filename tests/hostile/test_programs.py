@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from tests.hostile.conftest import NOBODY, USERS, needs_root, skip_if_unprepared
 from tests.support.supervisor_process import Supervised, command_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     Attack = Callable[..., tuple[Supervised, dict[str, str]]]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")

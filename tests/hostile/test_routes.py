@@ -6,23 +6,18 @@ the data directory read or changed, and nothing that the loops then choke on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
+from tests.hostile.caller import Answer, Call
 from tests.hostile.examples import BODIES, CONSOLE, examples, unversioned
-from tests.hostile.hostile_service import open_house, routes_of
+from tests.hostile.hostile_service import Rig, open_house, routes_of
 from tests.hostile.mutations import attacks
 from tests.hostile.verdicts import check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.hostile.caller import Answer, Call
-    from tests.hostile.hostile_service import Rig
 
 FACES = {
     "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEEP = 10_000
 _RAW = "@@raw:"

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Exit, ExitKind, Job
+from footplate.domain.jobs import Exit, ExitKind, Job, JobEvent
 from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.lifecycle.replica_losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
 from footplate.domain.replica_records import EventRecord, LineRecord
 from tests.support.profiles import scaled
 from tests.support.simulator import World, live
+from tests.support.simulator.supervisor import Supervisor
 from tests.support.simulator.world import PROJECTS
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import JobEvent
-    from tests.support.simulator.supervisor import Supervisor
 
 LIVES = scaled(800)
 DEAF_LIVES = scaled(200)

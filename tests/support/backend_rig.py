@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import AttemptStart, Presence, Ticket
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.ports.backend import Backend, ReplicaObservation
+from footplate.ports.backend import AttemptStart, Backend, Presence, ReplicaObservation, Ticket
 
 WORKERS = ("master-replica-0", "worker-replica-0", "worker-replica-1")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import google_crc32c
 import pytest
@@ -19,9 +19,6 @@ from footplate.domain.errors import (
 )
 from footplate.ports.object_storage import Checksums, Conditions, Draft, ObjectStorage
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BUCKET = "models"
 NAMES = (

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from footplate.catalogue import load_catalogue
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Catalogue
+from footplate.domain.catalogue import Catalogue
 
 
 @cache

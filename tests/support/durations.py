@@ -9,14 +9,10 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
 
 from tests.support import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 COMMITTED = ROOT / "tests" / "durations.json"
 MEASURED = ROOT / ".cache" / "tests" / "durations.json"

@@ -6,11 +6,10 @@ The rig's lease is longer than the tests wait: nothing here is known by silence.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.ports.backend import Presence
+from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import (
     WORKERS,
@@ -20,10 +19,7 @@ from tests.support.backend_rig import (
     see,
     see_restarts,
 )
-
-if TYPE_CHECKING:
-    from footplate.ports.backend import AttemptStart
-    from tests.support.engine_rig import EngineRig
+from tests.support.engine_rig import EngineRig
 
 CHIEF, WORKER = WORKERS[:2]
 

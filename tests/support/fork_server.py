@@ -17,13 +17,11 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypedDict
+from typing import TextIO, TypedDict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import click
+import click
 
 COMMAND = "fork-server"
 READY = b"ready"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.domain.errors import Unavailable
 from footplate.ports.leases import Lease
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class MemoryLeases:

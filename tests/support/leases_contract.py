@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from footplate.ports.leases import Leases
+from footplate.ports.leases import Leases
 
 LIFE_S = 3600.0
 

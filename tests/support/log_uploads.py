@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
-    from footplate.domain.tracking.event_logs import LogUpload
+from footplate.domain.names import JobUid
+from footplate.domain.tracking.event_logs import LogUpload
 
 
 class MemoryLogUploads:

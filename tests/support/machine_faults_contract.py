@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.ports.backend import Presence
+from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
-
-if TYPE_CHECKING:
-    from footplate.ports.backend import AttemptStart
-    from tests.support.machines_rig import MachinesRig
+from tests.support.machines_rig import MachinesRig
 
 CHIEF, WORKER = WORKERS[:2]
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
-
-if TYPE_CHECKING:
-    from footplate.domain.names import AttemptId
-    from tests.support.machines import Machines
+from tests.support.machines import Machines
 
 
 class MachinesRig(EngineRig):

@@ -9,16 +9,14 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
 from tests.support.requirements import require_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 USER = "footplate"
 START_TIMEOUT_S = 60.0

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Replica
+from footplate.domain.jobs import Job, Replica
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from tests.support.store import MemoryStore
+from tests.support.store import MemoryStore
 
 MASTER = "master-replica-0"
 SECRET = b"s" * 32

@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.quotas import ANY, Quota
-
-if TYPE_CHECKING:
-    from footplate.ports.quotas import QuotaStore
+from footplate.ports.quotas import QuotaStore
 
 REGION = "us-central1"
 

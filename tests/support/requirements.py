@@ -5,14 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from tests.support import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PACKAGES = ROOT / "requirements" / "machine.txt"
 

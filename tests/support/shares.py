@@ -9,12 +9,9 @@ from __future__ import annotations
 import tomllib
 import zlib
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from tests.support import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
 LONG_S = 6.0

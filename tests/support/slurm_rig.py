@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from footplate.backends.slurm import SlurmEngine, SlurmSettings
+from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
 from tests.support.machines_rig import MachinesRig
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import AttemptId
-    from tests.support.slurm import SlurmCluster, SlurmMachines
+from tests.support.slurm import SlurmCluster, SlurmMachines
 
 
 class SlurmRig(EngineRig):

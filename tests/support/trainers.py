@@ -7,11 +7,9 @@ import io
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
 
 SETUP = """\
 from setuptools import find_packages, setup

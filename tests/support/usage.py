@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.log_lines import restart_of
-from footplate.domain.usage import condense, point_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.names import JobUid
-    from footplate.domain.usage import Counters, Point, Sample
+from footplate.domain.names import JobUid
+from footplate.domain.usage import Counters, Point, Sample, condense, point_of
 
 
 class MemoryUsage:

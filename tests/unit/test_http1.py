@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.http1 import Answer, BadResponse, Client, Response, format_request
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def read(pieces: list[bytes], *, close: bool = False) -> tuple[Response, bytes]:

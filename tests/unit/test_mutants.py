@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support.deadlines import EVENT_S
 from tools.code_breaks import find_mutants
 from tools.mutants import choose, found_by, namespace, near_tests
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def changes(source: str) -> list[str]:

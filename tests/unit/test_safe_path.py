@@ -5,15 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate import safe_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PARTS = ("a", "b", "c")
 ROUNDS = 3000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from footplate.replica.supervisor_archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.listener import listen
 from footplate.server.machine import RandomIds, free_port, memory_bytes
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
 
 
 @pytest.fixture

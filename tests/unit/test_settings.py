@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,6 @@ from footplate.domain.machine_hours import Prices
 from footplate.domain.quotas import Quota
 from footplate.domain.sites import Mode
 from footplate.settings import ISOLATIONS, Settings, load_settings, strays
-
-if TYPE_CHECKING:
-    from dataclasses import Field
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -25,11 +26,6 @@ from reduction.tests.native.lanes import PATIENT, Lanes
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import LONG_S
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator
-
 
 ONE = struct.pack("<4f", 1, 2, 3, 4)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -20,10 +20,6 @@ from reduction.tests.native.lanes import PATIENT, connected
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import LONG_S
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 RANK, WORLD = 1, 4
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
+from footplate_reduction.native.library import Library
 from reduction.tests import summation
-
-if TYPE_CHECKING:
-    from footplate_reduction.native.library import Library
 
 _HALVES = (WireType.FLOAT16, WireType.BFLOAT16)
 _seeds = st.integers(0, 2**32 - 1)

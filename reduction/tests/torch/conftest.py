@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import uv
@@ -16,9 +16,6 @@ from footplate.settings import load_settings
 from footplate.testing.service import outside
 
 from reduction.tests.torch.ranks import ROOT, Ranks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _RUNTIME = "pytorch-cpu.2-13"
 

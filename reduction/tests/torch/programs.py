@@ -9,8 +9,9 @@ import hashlib
 import os
 import signal
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -18,9 +19,6 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from footplate_reduction import torch as reducing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _TYPES = {
     "float32": torch.float32,

@@ -6,15 +6,12 @@ import os
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from footplate.testing.service import outside
 
 from reduction.tests.torch.ranks import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DISTRIBUTION = ROOT / "reduction"
 

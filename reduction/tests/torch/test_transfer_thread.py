@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from queue import Queue
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate_reduction.errors import ReductionError
 from footplate_reduction.frames import Op, WireType
 from footplate_reduction.torch.transfer_thread import TransferThread, offloaded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LONG_S = 30.0
 

@@ -7,20 +7,15 @@ would hand out too much. Cloud Storage has tables of its own (``storage_v1``).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.partial_responses import parse_fields, select_fields
 from footplate.wire.vertex_v1.tracking_kinds import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from footplate.wire.json_text import JsonObject
 
 GOOGLES = re.compile(r"/(v1|v1beta1|v2)/")
 """What the paths of these APIs begin with; our own API has no such table."""

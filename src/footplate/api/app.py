@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 from starlette.applications import Starlette
@@ -10,17 +10,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from footplate.api.errors import ErrorShape, answer_router_error, answer_service_error
 from footplate.api.request_bodies import read_body
 from footplate.api.security import Access, SameOrigin, TokenCheck
 from footplate.domain.errors import InvalidArgument, ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 
 def _crash_id() -> str:

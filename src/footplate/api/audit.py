@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from footplate.api.client_names import name_client
 from footplate.api.worker_threads import in_thread
-from footplate.ports.audit import AuditEntry
+from footplate.ports.audit import AuditEntry, AuditLog
 from footplate.wire.scope_keys import BY_CONSOLE, PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from footplate.ports.audit import AuditLog
 
 _KINDS = (
     *("jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines"),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.wire.scope_keys import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_OF_PROGRAMS = 24
 """Requests of all programs that are worked on at once: fewer than there are worker threads."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Coroutine
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.types import Receive
 
 from footplate.domain.errors import Cancelled
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from starlette.requests import Request
-    from starlette.types import Receive
 
 T = TypeVar("T")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from starlette.datastructures import Headers
+from starlette.datastructures import Headers
 
 _CLIENTS = (
     ("footplate", "footplate"),

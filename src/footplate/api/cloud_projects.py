@@ -6,12 +6,11 @@ It has no number, for which 0 stands; in names, where clients go on with it, its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.formatting import quoted
@@ -21,13 +20,7 @@ from footplate.wire.iam import (
     GetIamPolicyRequest,
     TestIamPermissionsRequest,
 )
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 SERVICES = ("aiplatform", "logging", "ml", "storage")
 """Those of Google's services that have an API here."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from prometheus_client import CollectorRegistry
     from pydantic import JsonValue
-    from starlette.requests import Request
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
 
 
 def health_routes(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.wire.filters.jobs import parse_filter
+from footplate.api.json_route import Call
+from footplate.control.jobs import Jobs
+from footplate.domain.jobs import Job
+from footplate.wire.filters.jobs import Vocabulary, parse_filter
+from footplate.wire.json_text import JsonObject
 from footplate.wire.list_order import parse_order
-from footplate.wire.paging import list_json, parse_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Jobs
-    from footplate.domain.jobs import Job
-    from footplate.wire.filters.jobs import Vocabulary
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.paging import PageRule
+from footplate.wire.paging import PageRule, list_json, parse_token
 
 
 @dataclass(frozen=True)

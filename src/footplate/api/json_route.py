@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from footplate.api.accepted_parameters import GOOGLES, Parameters
 from footplate.api.client_names import name_client
@@ -16,18 +19,8 @@ from footplate.api.security import OWN_URL
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_model import JsonModel
-from footplate.wire.json_text import describe, parse_object
+from footplate.wire.json_text import JsonObject, describe, parse_object
 from footplate.wire.scope_keys import NAME_USER, PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from starlette.datastructures import QueryParams
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import Scope
-
-    from footplate.wire.json_text import JsonObject
 
 
 def name_caller(request: Request) -> str:

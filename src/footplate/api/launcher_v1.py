@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from starlette.responses import FileResponse, JSONResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.client_disconnect import leaves
 from footplate.api.replica_v1 import HOLD_S, given_token
 from footplate.api.request_bodies import read_body
 from footplate.api.worker_threads import in_thread
+from footplate.domain.launchers import LauncherReport
+from footplate.ports.launchers import Launchers
+from footplate.protocol.launcher import LauncherAnswer
 from footplate.wire.launcher_v1 import MAX_REPORT_BYTES, decode_report
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from footplate.domain.launchers import LauncherReport
-    from footplate.ports.launchers import Launchers
-    from footplate.protocol.launcher import LauncherAnswer
 
 LOOK_S = 2.0
 """How often a held question is answered anew: another server may have written what is wanted."""

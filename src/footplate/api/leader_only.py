@@ -6,21 +6,16 @@ where it is. Users who want something of a running replica are sent there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import URL
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from footplate.api.errors import error_response
 from footplate.domain.errors import NotLeading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 RETRY_S = 1
 _SUPERVISORS = "/replica/"

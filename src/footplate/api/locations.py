@@ -6,20 +6,15 @@ there is only what google.cloud.location knows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.domain.catalogue import Catalogue, Region
 from footplate.domain.errors import NotFound
 from footplate.domain.formatting import nearest, quoted
 from footplate.domain.names import check_project
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.enums import AcceleratorType
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.domain.catalogue import Catalogue, Region
-    from footplate.wire.json_text import JsonObject
 
 
 def location_routes(catalogue: Catalogue) -> list[Route]:

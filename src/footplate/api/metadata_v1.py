@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from footplate.api.worker_threads import in_thread
+from footplate.control.program_metadata import ProgramMetadata
 from footplate.domain.errors import PermissionDenied, ServiceError
 from footplate.domain.instance_metadata import as_json, as_text, made_for
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from footplate.control.program_metadata import ProgramMetadata
 
 METADATA = "/computeMetadata"
 _VERSION = f"{METADATA}/v1"

@@ -8,10 +8,14 @@ are in ``vertex_v1.model_operations``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.control.jobs import Jobs
 from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
@@ -23,17 +27,8 @@ from footplate.domain.names import (
     check_project,
 )
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Jobs
-    from footplate.wire.json_text import JsonObject
 
 _Name = CustomJobName | TuningJobName | TrainingPipelineName | ModelName
 _KINDS: Mapping[str, type[_Name]] = MappingProxyType(

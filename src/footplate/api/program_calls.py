@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from footplate.api.security import check_key, given_token, is_open_to_programs, lead_to_key
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from footplate.api.security import Access, check_key, given_token, is_open_to_programs, lead_to_key
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied
 from footplate.wire.scope_keys import NAME_USER, PEER, PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from footplate.api.security import Access
 
 _CHECKED = ("http", "websocket")
 Peer = tuple[str, int]

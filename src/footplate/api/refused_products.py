@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from starlette.requests import Request
 from starlette.routing import Route
 
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.formatting import quoted
 from footplate.domain.google_products import explain_host
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 _METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"]
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from footplate.api.security import SERVED_HOST, check_key, given_token, lead_to_key
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from footplate.api.security import SERVED_HOST, Access, check_key, given_token, lead_to_key
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import NotFound
 from footplate.wire.scope_keys import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from footplate.api.security import Access
 
 _CHECKED = ("http", "websocket")
 _OWN_KEYS = ("/replica/", "/programs/")

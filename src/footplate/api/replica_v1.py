@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from anyio import CapacityLimiter, to_thread
-from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import drop_body, read_body
 from footplate.api.worker_threads import in_thread
-from footplate.control.bucket_copies import Step
+from footplate.control.bucket_copies import CopySteps, Step
+from footplate.control.control_requests import ControlRequests
+from footplate.control.images import Images
 from footplate.control.node_places import NodePlaces
+from footplate.control.replica_reports import Reports
+from footplate.control.replica_tasks import Tasks
+from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.protocol.bucket_copies import CopyPlan, PlannedBucket
 from footplate.protocol.control_requests import ControlRequest, PendingRequests
 from footplate.protocol.reports import Acknowledgement, PinnedImage
 from footplate.wire.control_requests import MAX_ANSWER_BYTES, decode_control_response
+from footplate.wire.json_text import JsonObject
 from footplate.wire.replica_v1 import decode_image, decode_reports
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.requests import HTTPConnection, Request
-    from starlette.responses import Response
-
-    from footplate.control.bucket_copies import CopySteps
-    from footplate.control.control_requests import ControlRequests
-    from footplate.control.images import Images
-    from footplate.control.replica_reports import Reports
-    from footplate.control.replica_tasks import Tasks
-    from footplate.control.tokens import Bearer, Tokens
-    from footplate.wire.json_text import JsonObject
-
 
 HOLD_S = 25.0
 """How long a question stands before it is answered that there is nothing."""

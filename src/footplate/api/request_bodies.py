@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.requests import Request
 
 from footplate.api.errors import PayloadTooLarge, UnsupportedMediaType
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 MAX_JSON_BYTES = 10 << 20
 _DRAINED = 8

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from footplate.api.json_route import Call
 from footplate.api.web_access import web_access_uris
+from footplate.control.jobs import Jobs
+from footplate.control.tuning.trials import Trials
+from footplate.domain.admission import Explanation
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid
 from footplate.domain.studies.learning_curves import measurements
+from footplate.domain.studies.metrics import Measurement, Metric
+from footplate.domain.studies.records import TrialRecord
 from footplate.wire.vertex_v1.trials import MOST_MEASUREMENTS, evenly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.api.json_route import Call
     from footplate.api.web_access import ShellPaths
-    from footplate.control.jobs import Jobs
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.domain.studies.metrics import Measurement, Metric
-    from footplate.domain.studies.records import TrialRecord
 
 
 MOST_REMEMBERED = 2000

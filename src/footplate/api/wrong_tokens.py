@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
+from starlette.types import Scope
 
 from footplate.api.caller_shares import Shares, find_caller
 from footplate.api.client_names import name_client
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import ResourceExhausted
-from footplate.ports.audit import AuditEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import Scope
-
-    from footplate.ports.audit import AuditLog
+from footplate.ports.audit import AuditEntry, AuditLog
 
 _INTERVAL_S = 60.0
 _MOST_ADDRESSES = 100

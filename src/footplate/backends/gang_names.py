@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
-
-if TYPE_CHECKING:
-    from footplate.ports.backend import AttemptStart
+from footplate.ports.backend import AttemptStart
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 """Names of a backend's own folders begin with a dot."""

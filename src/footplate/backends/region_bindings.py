@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from footplate.backends.slurm import rest_settings
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import joined, nearest, quoted
 from footplate.domain.machines import unknown_region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from footplate.domain.catalogue import Catalogue
-
     _Check = Callable[[str, object], Iterator[Violation]]
 
 LOCAL, SLURM, KUBERNETES, RAY = "local", "slurm", "kubernetes", "ray"

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate import safe_path
 from footplate.buckets.empty_directories import remove_empty_tree
+from footplate.buckets.names import ObjectPath
 from footplate.domain.errors import Aborted, InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.buckets.names import ObjectPath
 
 _ATTEMPTS = 5
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.buckets.names import check_bucket_name
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _KEYS = ("name", "target", "read_only", "project", "endpoint")
 _TARGETS = "an absolute path such as /srv/datasets, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 import google_crc32c
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 CHUNK_BYTES = 1 << 20
 

@@ -12,8 +12,9 @@ import mimetypes
 import os
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate import safe_path
 from footplate.buckets.atomic_rename import move_into
@@ -26,14 +27,8 @@ from footplate.domain.bucket_copying import Known, find_gone, is_changed, is_wan
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound
 from footplate.domain.names import JobUid
 from footplate.ports.bucket_copies import Copied
-from footplate.ports.object_storage import Conditions, Draft
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.ports.buckets import ObjectInfo
-    from footplate.ports.object_storage import ObjectStorage
+from footplate.ports.buckets import ObjectInfo
+from footplate.ports.object_storage import Conditions, Draft, ObjectStorage
 
 STEP_S = 10.0
 """A call that has copied for so long lets its caller say how far it is."""

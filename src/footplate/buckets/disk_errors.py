@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import PermissionDenied, Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _OF_NAMES = frozenset(

@@ -6,16 +6,13 @@ import itertools
 import os
 import re
 import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate import safe_path
 from footplate.buckets.names import parse_object_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _YEAR_9999_S = 253_402_300_799
 _FILE = re.compile(r"f[0-9]+-([0-9]+)-(-?[0-9]+)")

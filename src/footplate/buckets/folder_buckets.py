@@ -11,9 +11,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
+from footplate.buckets.bindings import BucketBinding
+from footplate.buckets.checksums import Digest
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.empty_directories import remove_empty_tree
 from footplate.buckets.file_state import time_of
@@ -21,6 +26,7 @@ from footplate.buckets.listing import NameListing, Window
 from footplate.buckets.names import check_bucket_name, check_object_name, parse_object_name
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
+from footplate.buckets.remote_objects import RemoteObjects
 from footplate.buckets.staging import (
     is_staged,
     read_chunks,
@@ -39,20 +45,11 @@ from footplate.domain.errors import (
     PermissionDenied,
     Unavailable,
 )
+from footplate.domain.names import GcsUri
 from footplate.file_lock import FileLock
 from footplate.ports.buckets import Bucket, Listing, ObjectInfo
+from footplate.ports.clock import Clock
 from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from footplate.buckets.bindings import BucketBinding
-    from footplate.buckets.checksums import Digest
-    from footplate.buckets.remote_objects import RemoteObjects
-    from footplate.domain.names import GcsUri
-    from footplate.ports.clock import Clock
 
 _OWN = ".footplate"
 

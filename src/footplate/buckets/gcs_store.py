@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import google.auth
 import requests
@@ -16,7 +18,7 @@ from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
 from google.cloud import storage
 from google.cloud.storage.retry import DEFAULT_RETRY
 
-from footplate.buckets.remote_store import RemoteObject, RemotePage
+from footplate.buckets.remote_store import RemoteDraft, RemoteObject, RemotePage
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -26,14 +28,8 @@ from footplate.domain.errors import (
     ServiceError,
     Unavailable,
 )
+from footplate.ports.object_storage import Conditions
 from footplate.safe_path import open_regular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.buckets.remote_store import RemoteDraft
-    from footplate.ports.object_storage import Conditions
 
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _PROJECT = "footplate"

@@ -7,16 +7,13 @@ come where its name with a slash comes.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate import safe_path
 from footplate.buckets.names import can_be_named, parse_object_name
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-    from pathlib import Path
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,17 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
+from footplate.buckets.file_state import FileState
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.sqlite_pages import find_damage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-    from pathlib import Path
-
-    from footplate.buckets.file_state import FileState
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (

@@ -7,17 +7,19 @@ import mimetypes
 import os
 import stat
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from footplate import safe_path
 from footplate.buckets.atomic_rename import move_into, refusing_clashes, remove_empty_directories
-from footplate.buckets.checksums import checksum_file, digest_file
+from footplate.buckets.checksums import Digest, checksum_file, digest_file
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import FileState, look_at, may_be_copies
 from footplate.buckets.names import check_bucket_name, parse_object_name
-from footplate.buckets.object_metadata import Record
+from footplate.buckets.object_metadata import Record, Records
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -25,17 +27,10 @@ from footplate.domain.errors import (
     Unavailable,
     no_bucket,
 )
+from footplate.file_lock import FileLock
 from footplate.ports.buckets import ObjectInfo
+from footplate.ports.clock import Clock
 from footplate.ports.object_storage import Conditions, Draft
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from footplate.buckets.checksums import Digest
-    from footplate.buckets.object_metadata import Records
-    from footplate.file_lock import FileLock
-    from footplate.ports.clock import Clock
 
 _TYPES = mimetypes.MimeTypes()  # without the files of this machine
 _DEFAULT_TYPE = "application/octet-stream"

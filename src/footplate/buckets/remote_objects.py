@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from footplate.buckets.checksums import Digest
 from footplate.buckets.names import check_object_name
-from footplate.buckets.remote_store import RemoteDraft
+from footplate.buckets.remote_store import RemoteDraft, RemoteObject, RemoteStore
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.ports.buckets import Listing, ObjectInfo
-from footplate.ports.object_storage import Conditions
+from footplate.ports.object_storage import Conditions, Draft
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from _typeshed import WriteableBuffer
-
-    from footplate.buckets.checksums import Digest
-    from footplate.buckets.remote_store import RemoteObject, RemoteStore
-    from footplate.ports.object_storage import Draft
 
 _SURROGATES, _BEHIND_SURROGATES = 0xD800, 0xE000
 """No name has characters between them."""

@@ -12,8 +12,10 @@ import json
 import os
 import re
 import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import boto3
 from botocore import UNSIGNED
@@ -25,7 +27,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from footplate.buckets.remote_store import RemoteObject, RemotePage
+from footplate.buckets.remote_store import RemoteDraft, RemoteObject, RemotePage
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -34,14 +36,8 @@ from footplate.domain.errors import (
     PermissionDenied,
     Unavailable,
 )
+from footplate.ports.object_storage import Conditions
 from footplate.safe_path import open_regular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from footplate.buckets.remote_store import RemoteDraft
-    from footplate.ports.object_storage import Conditions
 
 PART_BYTES = 16 << 20
 _MAX_PARTS = 10_000

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.buckets.checksums import Digest
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.safe_path import open_regular
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
 
 _PREFIX = ".footplate-upload-"
 _COPY_BYTES = 1 << 20

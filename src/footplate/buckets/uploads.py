@@ -12,11 +12,13 @@ import json
 import os
 import re
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from io import FileIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from footplate.buckets.checksums import Digest, digest_file
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
@@ -24,10 +26,6 @@ from footplate.buckets.staging import write_all
 from footplate.domain.errors import Aborted, NotFound, OutOfRange
 from footplate.ports.object_storage import Checksums, Conditions, Draft
 from footplate.safe_path import NotRegular, open_regular
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
 KEPT = timedelta(days=7)
 """How long an upload that nobody goes on with is kept; GCS's own limit."""

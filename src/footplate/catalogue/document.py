@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.catalogue.toml_lines import Path, lines_of
 from footplate.domain.errors import InvalidArgument, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MAX_BYTES = 1 << 20
 _WHERE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")

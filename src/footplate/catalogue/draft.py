@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.catalogue.toml_lines import Path
-    from footplate.domain.catalogue import Accelerator, MachineType, Region, ScaleTier
-    from footplate.domain.runtimes import Offer
+from footplate.catalogue.toml_lines import Path
+from footplate.domain.catalogue import Accelerator, MachineType, Region, ScaleTier
+from footplate.domain.runtimes import Offer
 
 
 @dataclass(frozen=True)

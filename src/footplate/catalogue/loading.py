@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from footplate.catalogue import runtimes
 from footplate.catalogue.document import Document, shown
-from footplate.catalogue.draft import Parts
+from footplate.catalogue.draft import Draft, Parts, Removals
 from footplate.catalogue.operator_runtimes import with_own
 from footplate.catalogue.parser import read_draft
-from footplate.domain.catalogue import Catalogue, inconsistencies
+from footplate.domain.catalogue import Catalogue, MachineType, Region, inconsistencies
 from footplate.domain.formatting import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from footplate.catalogue.draft import Draft, Removals
-    from footplate.domain.catalogue import MachineType, Region
-    from footplate.domain.runtimes import Runtimes
-
+from footplate.domain.runtimes import Runtimes
 
 _T = TypeVar("_T")
 

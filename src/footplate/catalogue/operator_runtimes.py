@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.catalogue import names
-from footplate.catalogue.document import shown
+from footplate.catalogue.document import Document, shown
 from footplate.catalogue.draft import OwnRuntimes
+from footplate.catalogue.toml_table import Table
 from footplate.domain.formatting import nearest
 from footplate.domain.runtimes import Offer, Runtime, Runtimes, Slice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.catalogue.document import Document
-    from footplate.catalogue.toml_table import Table
 
 _MAX_LOCK_BYTES = 4 << 20
 _REQUIREMENT = re.compile(r"\n(?=[^\s#])")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from footplate.catalogue import names
-from footplate.catalogue.document import shown
+from footplate.catalogue.document import Document, shown
 from footplate.catalogue.draft import Attachment, Draft, Parts, Removals
 from footplate.catalogue.operator_runtimes import read_own_runtimes
 from footplate.catalogue.toml_table import MAX_VCPUS, Table
@@ -20,11 +20,6 @@ from footplate.domain.catalogue import (
     Zone,
 )
 from footplate.domain.jobs import MachineSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.catalogue.document import Document
 
 
 def read_machine_types(root: Table) -> Mapping[str, MachineType]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 from footplate.domain.runtimes import Offer, Runtime, Runtimes, Slice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import NotRequired
 
 
 class _SliceTable(TypedDict):

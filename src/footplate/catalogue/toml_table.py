@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
-from footplate.catalogue.document import shown
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator
-
-    from footplate.catalogue.document import Document
-    from footplate.catalogue.toml_lines import Path
+from footplate.catalogue.document import Document, shown
+from footplate.catalogue.toml_lines import Path
 
 MAX_VCPUS = 100_000
 MAX_COUNT = 100_000

@@ -122,7 +122,11 @@ def show_list(
     row: Callable[[Resource], Resource] | None = None,
     fold: bool = False,
 ) -> None:
-    """Prints the resources; ``row`` makes the cells of the command's own table."""
+    """Prints the resources as the options of ``listing`` say.
+
+    A table has ``columns`` (heading: field). ``row`` turns a resource into one with these fields,
+    where it hasn't them itself. ``fold`` wraps the last column to fit the terminal.
+    """
     layout = listing.layout
     if not found:
         show_none(listing)

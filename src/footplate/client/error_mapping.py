@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain import errors
-from footplate.wire.json_text import objects, parse_object
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject, objects, parse_object
 
 
 class NoServer(errors.Unavailable):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
@@ -20,13 +21,10 @@ from footplate.client.error_mapping import (
 )
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.plain_httpx import httpx
-from footplate.wire.json_text import objects, parse_object
+from footplate.wire.json_text import JsonObject, objects, parse_object
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from footplate.wire.json_text import JsonObject
 
 _UNLIMITED = httpx.Timeout(60.0, read=None)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote
 
+from footplate.client.http_client import Connection
 from footplate.client.records import LocatedJob, N, TrainingJob
 from footplate.domain.errors import Aborted
-from footplate.wire.json_text import objects
+from footplate.domain.names import JobName, TrainingJobName
+from footplate.wire.json_text import JsonObject, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from pydantic import JsonValue
-
-    from footplate.client.http_client import Connection
-    from footplate.domain.names import JobName, TrainingJobName
-    from footplate.wire.json_text import JsonObject
 
 
 # Reports jobs that failed: why, the last lines of each, and where there is more.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.client.http_client import Connection
 from footplate.domain.names import PersistentResourceName
-from footplate.wire.json_text import objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.client.http_client import Connection
-    from footplate.wire.json_text import JsonObject
-
+from footplate.wire.json_text import JsonObject, objects
 
 # Client of regions and their engines.
 

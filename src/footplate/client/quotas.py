@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.client.http_client import Connection
 from footplate.wire.footplate_v1.quotas import Quota
 from footplate.wire.footplate_v1.quotas import Quotas as Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.client.http_client import Connection
 
 
 @dataclass(frozen=True)

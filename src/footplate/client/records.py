@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -17,8 +18,6 @@ from footplate.domain.names import (
 from footplate.wire.json_fields import read_number, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
 
 N = TypeVar("N", CustomJobName, TuningJobName)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -20,22 +22,18 @@ from footplate.domain.names import (
     TuningJobName,
     backing_job_name,
 )
+from footplate.domain.stacks import Report
 from footplate.wire.footplate_v1.events import Event
 from footplate.wire.footplate_v1.status import Ending, Status
-from footplate.wire.json_text import objects
+from footplate.wire.json_text import JsonObject, objects
 from footplate.wire.restart_counts import MOST_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import TracebackType
-
     from footplate.client.jobs import FailedJob
     from footplate.client.quotas import Quotas
     from footplate.client.validation import Validations
-    from footplate.domain.stacks import Report
     from footplate.wire.footplate_v1.trials import Measurement, TrialList
     from footplate.wire.footplate_v1.usage import ReplicaUsage
-    from footplate.wire.json_text import JsonObject
 
 
 @dataclass(frozen=True)

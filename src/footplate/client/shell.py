@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -14,19 +15,18 @@ from footplate.client.http_client import LOOPBACK, leader
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.shell_v1 import (
     MAX_MESSAGE_BYTES,
+    Answer,
     EndOfInput,
     Opening,
+    Request,
     Resize,
+    Size,
     decode_answer,
     encode_message,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from websockets.sync.client import ClientConnection
-
-    from footplate.wire.shell_v1 import Answer, Request, Size
 
 _OPEN_S = 30.0
 _CLOSE_S = 2.0

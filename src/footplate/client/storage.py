@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 import google_crc32c
 
+from footplate.client.http_client import Connection
 from footplate.client.records import Bucket, StoredObject
 from footplate.domain.errors import DataLoss
+from footplate.domain.names import GcsUri
 from footplate.wire.json_text import objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from footplate.client.http_client import Connection
-    from footplate.domain.names import GcsUri
-
 
 _PART_BYTES = 1 << 20
 

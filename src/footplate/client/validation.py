@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.client.http_client import Connection
+from footplate.domain.names import GcsUri
+from footplate.domain.preview.source_patterns import Use
 from footplate.wire.footplate_v1.package_checks import PackageChecks, encode_check_request
 from footplate.wire.footplate_v1.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.client.http_client import Connection
-    from footplate.domain.names import GcsUri
-    from footplate.domain.preview.source_patterns import Use
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.formatting import KINDS
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
+from footplate.console.site import Site, Visit
 
 _PAGE = 100
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import Message
 
 from footplate.console.downloads import download
 from footplate.console.forms import read_form
 from footplate.console.operations import make_scope
+from footplate.console.site import Site, Visit
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-    from starlette.types import Message
-
-    from footplate.console.site import Site, Visit
 
 _PAGE = "200"
 _MAX_FORM_BYTES = 16_384

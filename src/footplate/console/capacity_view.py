@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -11,18 +12,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.hours import use_by_project
+from footplate.console.site import Site, Visit
 from footplate.domain.machine_hours import say_amount
 from footplate.wire.footplate_v1.quotas import Origin, Quota, Quotas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
-
     DayJson = Mapping[str, Any]
 
 

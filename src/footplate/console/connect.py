@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
+from footplate.console.site import Site, Visit
 
 
 def connect_routes(site: Site) -> list[Route]:

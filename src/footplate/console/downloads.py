@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from footplate.console.operations import make_scope
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from footplate.console.site import Visit
+from footplate.console.site import Visit
 
 _KEPT = (b"content-length",)
 """Of the storage operation's headers. What type of file it says to be is what its owner wrote."""

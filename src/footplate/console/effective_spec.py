@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.console.formatting import duration, machines
 from footplate.domain.directory_form import DirectoryForm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SPECS = {
     "jobs": "trainingInput",

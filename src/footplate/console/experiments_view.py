@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from footplate.console.connect import server_url
 from footplate.console.formatting import experiment_url
+from footplate.console.site import Site, Visit
 from footplate.domain.errors import InvalidArgument, NotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
-
 
 # The runs of an experiment as a table: columns, conditions, order. Pure.
 

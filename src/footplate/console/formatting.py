@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from shlex import quote as shell_quote
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from footplate.domain.names import parse_job_name, trial_run_name, tuning_job_na
 from footplate.domain.resources import MEMORY_MB, say_gb, say_resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from pydantic import JsonValue
 
 _TIMES = "\u00d7"

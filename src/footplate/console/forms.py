@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from footplate.domain.errors import InvalidArgument
+from starlette.requests import Request
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
+from footplate.domain.errors import InvalidArgument
 
 _MAX_FIELDS = 50
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from footplate.console.formatting import duration, kind_title, machines, parse
+from footplate.console.site import Site, Visit
 from footplate.console.timeline import TERMINAL
 from footplate.domain.errors import InvalidArgument, NotFound, ServiceError
 from footplate.domain.names import parse_job_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
-
 
 _MOST_DELETED = 500
 _MOST_COMPARED = 5

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.downloads import download
+from footplate.console.site import Site, Visit
 from footplate.console.timeline import TERMINAL
 from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.output_directories import common_directory
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
 
 _PAGE = "200"
 

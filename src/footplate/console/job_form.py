@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from footplate.wire.json_text import JsonObject
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 _POOL = re.compile(r"jobSpec\.workerPoolSpecs\[\d+\]\.(.+)")
 _FIELDS = {

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from footplate.console.connect import server_url
 from footplate.console.formatting import ICONS, KINDS
 from footplate.console.hours import ran_hours
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
-
+from footplate.console.site import Site, Visit
 
 ROWS = 50
 _FIELDS = ("q", "state", "kind", "project", "region", "label", "author", "order")

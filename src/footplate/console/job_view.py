@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from footplate.console.effective_spec import effective_values
 from footplate.console.formatting import job_url
 from footplate.console.forms import read_form
 from footplate.console.job_files import job_file_routes
+from footplate.console.operations import Answer
+from footplate.console.site import Site, Visit
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, parent_of, request_of
 from footplate.console.timeline import TERMINAL, make_timeline
 from footplate.domain.errors import InvalidArgument, NotFound, ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.routing import Route
-
-    from footplate.console.operations import Answer
-    from footplate.console.site import Site, Visit
-    from footplate.wire.json_text import JsonObject
-
+from footplate.wire.json_text import JsonObject
 
 # A job's lines, usage and metrics for the scripts of its page, and its lines as a file.
 

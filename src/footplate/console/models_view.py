@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.downloads import download
+from footplate.console.site import Site, Visit
 from footplate.domain.errors import NotFound, ServiceError
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
 
 _MOST_FILES = 200
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Scope
 
 from footplate.domain import errors
 from footplate.wire.asgi_call import call_asgi, json_headers
+from footplate.wire.json_text import JsonObject
 from footplate.wire.scope_keys import BY_CONSOLE, PEER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from starlette.requests import Request
-    from starlette.types import ASGIApp, Scope
-
-    from footplate.wire.json_text import JsonObject
 
 _KEPT_HEADERS = (b"host", b"user-agent")
 """Of the browser's request: what the service checks, and what messages say of the caller."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Scope
 
 from footplate.console.audit_view import audit_routes
 from footplate.console.buckets_view import bucket_routes
 from footplate.console.capacity_view import capacity_routes
 from footplate.console.connect import connect_routes
 from footplate.console.experiments_view import experiments_routes
+from footplate.console.feed import Feed
 from footplate.console.formatting import job_url
 from footplate.console.forms import read_form
 from footplate.console.job_choices import job_choice_routes
@@ -30,13 +34,6 @@ from footplate.console.system_view import system_routes
 from footplate.console.unknown_addresses import unknown_address_routes
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.requests import Request
-    from starlette.types import ASGIApp, Scope
-
-    from footplate.console.feed import Feed
-
     GuardGuesses = Callable[[Scope, Callable[[], str | None]], Awaitable[str | None]]
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import secrets
 from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,19 +15,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.formatting import parse, search_url
+from footplate.console.site import Site, Visit
 from footplate.console.submissions import more_trials, parent_of
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.footplate_v1.trial_selection import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from pydantic import JsonValue
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
 
     TrialJson = Mapping[str, JsonValue]
     Point = Mapping[str, JsonValue]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COOKIE = "footplate_session"
 LIFETIME_S = 7 * 24 * 3600

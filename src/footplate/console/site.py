@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from footplate.console.formatting import FILTERS, ICONS, KINDS
 from footplate.console.hours import HOUR_FILTERS
 from footplate.console.operations import Answer, call_operation
-from footplate.console.sessions import COOKIE
+from footplate.console.sessions import COOKIE, Sessions
 from footplate.console.shared_answers import SharedAnswers
+from footplate.console.static_files import StaticFiles
 from footplate.domain.errors import NotFound, PermissionDenied, ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from starlette.requests import Request
-    from starlette.types import ASGIApp
-
-    from footplate.console.sessions import Sessions
-    from footplate.console.static_files import StaticFiles
-    from footplate.wire.json_text import JsonObject
-
+from footplate.wire.json_text import JsonObject
 
 _HEADERS = {
     "Content-Security-Policy": (

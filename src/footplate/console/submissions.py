@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import yaml
 
+from footplate.wire.json_text import JsonObject
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 _GCLOUD = {
     "customJobs": "custom-jobs",

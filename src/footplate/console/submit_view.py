@@ -5,27 +5,22 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.formatting import job_url
 from footplate.console.forms import read_form
 from footplate.console.job_form import JobForm, field_of, to_form, to_request, wrong_lines
+from footplate.console.site import Site, Visit
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
-
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
-    from footplate.wire.json_text import JsonObject
-
+from footplate.wire.json_text import JsonObject
 
 # Reads a job that is given as YAML or JSON. Pure.
 
@@ -64,7 +59,7 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(
         self,
         node: yaml.MappingNode,
-        deep: bool = False,
+        deep: bool = False,  # noqa: FBT001 - PyYAML's
     ) -> dict[Hashable, object]:
         for key, value in node.value:
             if isinstance(value, yaml.ScalarNode) and key.value in _VERSIONS:
@@ -85,8 +80,8 @@ def read_job(text: str) -> tuple[str, JsonObject]:
     InvalidArgument.
     """
     request = _read(text)
-    for field, kind in _KINDS.items():
-        if field in request:
+    for name, kind in _KINDS.items():
+        if name in request:
             return kind, request
     if _SPEC in request:
         return "customJobs", {"displayName": "custom job", "jobSpec": request}
@@ -98,7 +93,7 @@ def _read(text: str) -> JsonObject:
     if len(text) > MAX_CHARACTERS:
         raise InvalidArgument(f"the text has more than {MAX_CHARACTERS} characters")
     try:
-        found = yaml.load(text, _Loader)
+        found = yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
         made = json.loads(json.dumps(found, allow_nan=False))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
 
 from footplate.console.audit_view import read_entries
+from footplate.console.site import Site, Visit
 from footplate.domain.errors import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from footplate.console.site import Site, Visit
 
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+|NaN|[+-]Inf)")
 _LABEL = re.compile(r'\b([a-z_]+)="((?:[^"\\]|\\.)*)"')

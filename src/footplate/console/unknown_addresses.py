@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from footplate.console.site import Site, Visit
 from footplate.domain.errors import NotFound
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from footplate.console.site import Site, Visit
 
 _PATH = "/not-found"
 _OF_PROGRAMS = frozenset(

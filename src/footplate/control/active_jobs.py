@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain, islice
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
 from footplate.control.elapsed_time import as_of
+from footplate.control.regions import Regions
 from footplate.control.reserved_machines import ReservedMachines
-from footplate.domain.admission import Scheduler
+from footplate.domain.admission import Claim, Explanation, Scheduler
 from footplate.domain.admission.claims import claim_of, make_claim
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.clock_history import JUMP_S
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
-from footplate.domain.names import JobUid
-from footplate.domain.persistent_resources import resource_of
+from footplate.domain.jobs import Job, JobSpec
+from footplate.domain.names import JobUid, PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource, resource_of
 from footplate.domain.preview.alternatives import variations
 from footplate.domain.quotas import Quotas
+from footplate.domain.resources import Amounts
 from footplate.domain.sites.gpu_assignment import assign, held_with
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from footplate.control.regions import Regions
-    from footplate.domain.admission import Claim, Explanation
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.resources import Amounts
-    from footplate.ports.clock import SteadyClock
-    from footplate.ports.store import Store
+from footplate.ports.clock import SteadyClock
+from footplate.ports.store import Store
 
 MOST_CHANGED = 10_000
 """Changes that nobody has asked for; after more of them all is seen anew."""

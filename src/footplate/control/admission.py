@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from footplate.control.active_jobs import Queue
 from footplate.control.job_updates import apply
+from footplate.control.regions import Regions
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, StartRefused, WaitExpired
+from footplate.domain.names import JobUid, PersistentResourceName
 from footplate.domain.sites import unlimited_here
 from footplate.domain.sites.gpu_assignment import done_without
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.active_jobs import Queue
-    from footplate.control.regions import Regions
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import JobUid, PersistentResourceName
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 
 MAX_NOTIFIED_AT_ONCE = 20
 """Explanations written in one pass: starts don't wait long for them."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from footplate.domain.engine_events import RUNS, WAITS
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent, Replica
 from footplate.domain.lifecycle import (
     CancelRequested,
     Event,
@@ -21,17 +22,10 @@ from footplate.domain.lifecycle import (
     replica_losses,
     to_stop,
 )
+from footplate.domain.names import AttemptId, JobUid
+from footplate.domain.sites import Site
 from footplate.ports.backend import Presence, ReplicaObservation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job, Replica
-    from footplate.domain.names import AttemptId, JobUid
-    from footplate.domain.sites import Site
-    from footplate.ports.store import Store
-
+from footplate.ports.store import Store
 
 # Notes in a job's events what an engine says: why replicas wait, and where they run.
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from footplate.control.current_attempts import current
 from footplate.control.job_buckets import BucketScope
+from footplate.control.tokens import Bearer
 from footplate.domain.bucket_copying import describe_fetched, describe_saved, describe_unsaved
 from footplate.domain.errors import Aborted, NotFound, ServiceError, Unavailable
+from footplate.domain.jobs import Job
 from footplate.domain.named_objects import find_prefixes
+from footplate.domain.names import JobUid
+from footplate.ports.bucket_copies import BucketCopies, Copied
+from footplate.ports.buckets import Bucket, Buckets
+from footplate.ports.store import Store
 from footplate.protocol.bucket_copies import StepResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.ports.bucket_copies import BucketCopies, Copied
-    from footplate.ports.buckets import Bucket, Buckets
-    from footplate.ports.store import Store
 
 
 class Step(Enum):

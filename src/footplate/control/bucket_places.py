@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from footplate.control.bucket_copies import find_copied, find_named
 from footplate.control.job_buckets import find_usable
+from footplate.control.node_places import NodePlaces
 from footplate.control.uri_paths import local_path
+from footplate.domain.jobs import Job
+from footplate.ports.bucket_copies import BucketCopies
+from footplate.ports.buckets import Bucket, Buckets
 from footplate.protocol.task import BoundBucket
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.control.node_places import NodePlaces
-    from footplate.domain.jobs import Job
-    from footplate.ports.bucket_copies import BucketCopies
-    from footplate.ports.buckets import Bucket, Buckets
 
 _SCHEME = "gs://"
 

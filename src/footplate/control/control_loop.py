@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.domain.errors import NotLeading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BACKSTOP_S = 60.0
 """A pass that nobody asked for; no job waits for it."""

@@ -6,23 +6,19 @@ the server.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.formatting import listed, quoted
 from footplate.domain.job_states import Phase
+from footplate.domain.jobs import Job
 from footplate.domain.tuning.trial_programs import check_runs_itself
 from footplate.protocol.control_requests import ControlResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from footplate.domain.jobs import Job
 
 MOST_OF_A_REPLICA = 8
 """Control requests that wait for the same replica."""

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC
-from typing import TYPE_CHECKING
+from datetime import UTC, date
 
-from footplate.domain.daily_hours import daily_hours
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.daily_hours import Days, daily_hours
 from footplate.domain.errors import NotFound
-from footplate.domain.machine_hours import MachineHours, hours_of, hours_used
+from footplate.domain.jobs import Job
+from footplate.domain.machine_hours import MachineHours, Prices, hours_of, hours_used
 from footplate.domain.names import backing_uid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.daily_hours import Days
-    from footplate.domain.jobs import Job
-    from footplate.domain.machine_hours import Prices
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 
 
 @dataclass(frozen=True)

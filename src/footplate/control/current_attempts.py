@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.jobs import Job
 from footplate.domain.names import parse_attempt_id
-
-if TYPE_CHECKING:
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
+from footplate.ports.store import Store
 
 
 def current(store: Store, bearer: Bearer) -> Job:

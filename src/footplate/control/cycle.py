@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.control.reconciler import earliest
-
-if TYPE_CHECKING:
-    from footplate.control.admission import Admission
-    from footplate.control.reconciler import Reconciler
+from footplate.control.admission import Admission
+from footplate.control.reconciler import Reconciler, earliest
 
 
 class Cycle:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid
 
 _SPARE = 1000
 """Moments that are kept although they were dropped, besides as many as there are jobs."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from footplate.domain.lifecycle import ReplicaEvent
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.lifecycle import Event
-    from footplate.ports.clock import SteadyClock
+from footplate.domain.jobs import Job
+from footplate.domain.lifecycle import Event, ReplicaEvent
+from footplate.ports.clock import SteadyClock
 
 
 def seconds_since(moment: datetime, now: datetime, clock: SteadyClock) -> float:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import InvalidArgument, NotFound
+from footplate.domain.jobs import Job
 from footplate.domain.names import GcsUri
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.jobs import Job
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.event_files import EventFiles
+from footplate.ports.buckets import Buckets
+from footplate.ports.event_files import EventFiles
 
 BEHIND = "EVALUATOR_BEHIND"
 """The event of a job whose evaluator is waited for."""

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING
 
 from footplate.control.models import change_model
 from footplate.domain.errors import Aborted, Code, NotFound, ServiceError
-from footplate.domain.model_registry import end_export
-from footplate.domain.names import GcsUri
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.model_registry import Export
-    from footplate.domain.names import ModelName
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import Clock
-    from footplate.ports.models import ModelStore
+from footplate.domain.model_registry import Export, end_export
+from footplate.domain.names import GcsUri, ModelName
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import Clock
+from footplate.ports.models import ModelStore
 
 _CHUNK_BYTES = 1 << 20
 _log = logging.getLogger(__name__)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
 
 from footplate.control.elapsed_time import as_of
 from footplate.control.job_updates import apply
@@ -13,6 +14,7 @@ from footplate.control.tokens import Bearer
 from footplate.domain.errors import ServiceError
 from footplate.domain.hang_detection import (
     STOPPED_SAMPLES,
+    Findings,
     Rules,
     Sign,
     examine,
@@ -20,25 +22,14 @@ from footplate.domain.hang_detection import (
     troubles_of,
 )
 from footplate.domain.job_states import Phase
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import HangExpired
-from footplate.domain.names import parse_attempt_id
-from footplate.domain.replica_records import LineRecord, UsageRecord
-from footplate.domain.usage import Counters
-from footplate.ports.backend import Presence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from footplate.domain.hang_detection import Findings
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import AttemptId, JobUid
-    from footplate.domain.replica_records import Record
-    from footplate.domain.usage import Sample
-    from footplate.ports.backend import ReplicaObservation
-    from footplate.ports.clock import SteadyClock
-    from footplate.ports.store import Store
+from footplate.domain.names import AttemptId, JobUid, parse_attempt_id
+from footplate.domain.replica_records import LineRecord, Record, UsageRecord
+from footplate.domain.usage import Counters, Sample
+from footplate.ports.backend import Presence, ReplicaObservation
+from footplate.ports.clock import SteadyClock
+from footplate.ports.store import Store
 
 HEARTBEATS = 3
 """A supervisor that is silent for so many of them is reported."""

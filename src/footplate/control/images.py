@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.control.current_attempts import current
 from footplate.control.job_updates import TRIES
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -15,17 +16,11 @@ from footplate.domain.errors import (
     NotFound,
     Violation,
 )
-from footplate.domain.jobs import ContainerProgram
+from footplate.domain.jobs import ContainerProgram, Job, JobSpec
 from footplate.domain.runtimes import is_prebuilt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.sites import EngineMachines
-    from footplate.ports.container_engine import ContainerEngine
-    from footplate.ports.store import Store
+from footplate.domain.sites import EngineMachines
+from footplate.ports.container_engine import ContainerEngine
+from footplate.ports.store import Store
 
 _REFERENCE = re.compile(r"[a-zA-Z0-9][\w./:@-]{0,600}", re.ASCII)
 

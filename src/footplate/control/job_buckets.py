@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.bucket_sharing import EVERY, may_use
 from footplate.domain.errors import PermissionDenied
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import GcsUri
-    from footplate.ports.buckets import Bucket, Buckets, Listing, ObjectInfo
-    from footplate.ports.object_storage import (
-        Checksums,
-        Conditions,
-        Draft,
-        ObjectStorage,
-        Upload,
-    )
+from footplate.domain.jobs import Job
+from footplate.domain.names import GcsUri
+from footplate.ports.buckets import Bucket, Buckets, Listing, ObjectInfo
+from footplate.ports.object_storage import Checksums, Conditions, Draft, ObjectStorage, Upload
 
 _SCHEME = "gs://"
 

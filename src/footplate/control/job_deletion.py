@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from footplate.control.tuning.trials import Trials
 from footplate.domain.errors import FailedPrecondition, NotFound
-from footplate.domain.names import backing_uid, pipeline_uid
-
-if TYPE_CHECKING:
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Store
-    from footplate.ports.usage import UsageHistory
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, backing_uid, pipeline_uid
+from footplate.ports.logs import Logs
+from footplate.ports.store import Store
+from footplate.ports.usage import UsageHistory
 
 
 class JobDeletion:

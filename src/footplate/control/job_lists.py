@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from footplate.domain.filters import And, Comparator, Comparison, Field, Not, conjuncts
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Page, Store
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, conjuncts
+from footplate.domain.job_order import JobOrder
+from footplate.domain.jobs import Job
+from footplate.ports.store import Page, Store
 
 
 @dataclass(frozen=True)

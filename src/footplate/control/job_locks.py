@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid
 
 _LOCKS = 64
 

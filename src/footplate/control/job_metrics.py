@@ -8,25 +8,21 @@ the jobs that were asked for last.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.control.uri_paths import local_path
 from footplate.domain.errors import InvalidArgument, NotFound
+from footplate.domain.jobs import Job
 from footplate.domain.metric_series import MetricSeries, ReportedMetrics, SeriesPoints
+from footplate.domain.names import JobUid
 from footplate.domain.output_directories import common_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.domain.studies.records import StoredReport
-    from footplate.domain.tracking.event_logs import FilePosition
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.event_files import EventFiles
+from footplate.domain.studies.records import StoredReport
+from footplate.domain.tracking.event_logs import FilePosition
+from footplate.ports.buckets import Buckets
+from footplate.ports.event_files import EventFiles
 
 PIECE_BYTES = 1 << 18
 """Read for one question, so that it is answered soon."""

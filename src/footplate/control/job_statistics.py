@@ -5,17 +5,13 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.job_states import State
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobUid
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobUid
 
 BOUNDS_S = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 """Upper bounds of the buckets of times, in seconds; one more bucket has all that is longer."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import Event, Reaction, react
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.ports.store import Store
+from footplate.domain.names import JobUid
+from footplate.ports.store import Store
 
 TRIES = 20
 """Writers of one job are few: more collisions in a row than this mean a defect."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
+from footplate.control.active_jobs import Queue
 from footplate.control.job_deletion import JobDeletion
 from footplate.control.job_updates import apply
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.trials import Trials
+from footplate.domain.admission import Explanation
 from footplate.domain.engine_events import engine_jobs
 from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.filters import Filter
+from footplate.domain.job_order import JobOrder
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
@@ -22,22 +30,11 @@ from footplate.domain.names import (
     backing_uid,
 )
 from footplate.domain.preparation_status import explain_preparing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
-    from footplate.control.active_jobs import Queue
-    from footplate.control.submission_checks import SubmissionChecks
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.admission import Explanation
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
-    from footplate.domain.submission import Submission
-    from footplate.ports.clock import Clock
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Page, Store
-    from footplate.ports.usage import UsageHistory
+from footplate.domain.submission import Submission
+from footplate.ports.clock import Clock
+from footplate.ports.logs import Logs
+from footplate.ports.store import Page, Store
+from footplate.ports.usage import UsageHistory
 
 
 class Ids(Protocol):

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.domain.errors import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.ports.leases import Lease, Leases
+from footplate.ports.leases import Lease, Leases
 
 _RENEWALS = 3
 """The number of renewals in the life of a lease."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from footplate.control.job_updates import TRIES
+from footplate.control.jobs import Ids
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -13,8 +15,13 @@ from footplate.domain.errors import (
     NotFound,
     Violation,
 )
+from footplate.domain.filters import Filter
 from footplate.domain.model_registry import (
+    Change,
     Export,
+    Model,
+    ModelVersion,
+    Upload,
     add_version,
     begin_export,
     delete_version,
@@ -25,17 +32,10 @@ from footplate.domain.model_registry import (
 )
 from footplate.domain.names import GcsUri, ModelName, parse_model_name
 from footplate.domain.submission import Location
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.jobs import Ids
-    from footplate.domain.filters import Filter
-    from footplate.domain.model_registry import Change, Model, ModelVersion, Upload
-    from footplate.ports.buckets import Bucket, Listing
-    from footplate.ports.clock import Clock
-    from footplate.ports.models import ModelStore
-    from footplate.ports.pages import Page
+from footplate.ports.buckets import Bucket, Listing
+from footplate.ports.clock import Clock
+from footplate.ports.models import ModelStore
+from footplate.ports.pages import Page
 
 
 class Files(Protocol):

@@ -7,19 +7,15 @@ and reports their metrics as its own.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from footplate.domain.errors import ServiceError, Violation
 from footplate.domain.formatting import quoted, shortened
+from footplate.domain.jobs import Job
 from footplate.domain.names import GcsUri
 from footplate.domain.output_directories import output_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.submission import Submission
-    from footplate.ports.buckets import Buckets
+from footplate.domain.submission import Submission
+from footplate.ports.buckets import Buckets
 
 _STAGED = "packages/"
 """Where clients put the packages of a job below its directory, before they submit it."""

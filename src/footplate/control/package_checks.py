@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from footplate.domain.jobs import PythonProgram
+from footplate.control.preflight import Staging
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.jobs import JobSpec, PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
 from footplate.domain.preview.package_check import PackageCheck, assign_errors
-from footplate.domain.sites import gpu_assignment
-from footplate.ports.package_resolver import EnvironmentRequest
+from footplate.domain.sites import Site, gpu_assignment
+from footplate.domain.submission import Submission
+from footplate.ports.buckets import Buckets
+from footplate.ports.package_resolver import EnvironmentRequest, PackageResolver
 from footplate.protocol.task import SLICE_VARIABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from footplate.control.preflight import Staging
-    from footplate.control.submission_checks import SubmissionChecks
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate.domain.sites import Site
-    from footplate.domain.submission import Submission
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.package_resolver import PackageResolver
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.domain.names import GcsUri
-
-if TYPE_CHECKING:
-    from footplate.ports.buckets import Buckets
+from footplate.ports.buckets import Buckets
 
 MOST_BYTES = 64 << 20
 """Larger ones take longer to read than looking their environment up takes without a hash."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from footplate.domain.errors import ServiceError
 from footplate.domain.names import GcsUri
-from footplate.domain.preview.source_patterns import find_patterns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import BinaryIO
-
-    from footplate.domain.preview.source_patterns import Use
-    from footplate.ports.buckets import Buckets
+from footplate.domain.preview.source_patterns import Use, find_patterns
+from footplate.ports.buckets import Buckets
 
 _MOST_REMEMBERED = 10_000
 

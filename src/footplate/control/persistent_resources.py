@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from footplate.control.active_jobs import Queue
 from footplate.control.job_updates import TRIES
+from footplate.domain.admission import Explanation
 from footplate.domain.admission.claims import counted_machines
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -15,32 +18,23 @@ from footplate.domain.errors import (
 )
 from footplate.domain.formatting import listed
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.domain.names import PersistentResourceName
 from footplate.domain.persistent_resources import (
+    Change,
     PersistentResource,
     begin_deletion,
     begin_reboot,
     patch,
     resource_of,
 )
-from footplate.domain.quotas import exceeded
-from footplate.domain.sites import too_large
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.active_jobs import Queue
-    from footplate.domain.admission import Explanation
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import Change
-    from footplate.domain.quotas import Quotas
-    from footplate.domain.resources import Amounts
-    from footplate.domain.sites import Site
-    from footplate.ports.clock import Clock
-    from footplate.ports.pages import Page
-    from footplate.ports.persistent_resources import PersistentResourceStore
-    from footplate.ports.store import Store
+from footplate.domain.quotas import Quotas, exceeded
+from footplate.domain.resources import Amounts
+from footplate.domain.sites import Site, too_large
+from footplate.ports.clock import Clock
+from footplate.ports.pages import Page
+from footplate.ports.persistent_resources import PersistentResourceStore
+from footplate.ports.store import Store
 
 
 @dataclass(frozen=True, eq=False)

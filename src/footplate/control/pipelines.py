@@ -6,31 +6,25 @@ the pipeline, its job and its model, and doing it twice is doing it once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
+from footplate.control.models import ModelRegistry
 from footplate.domain.errors import AlreadyExists, Code, NotFound, ServiceError, Unavailable
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested, SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.model_registry import Upload
-from footplate.domain.names import backing_job_name, backing_uid, pipeline_model_name
-from footplate.domain.pipelines import MODEL_LEAF
+from footplate.domain.names import JobUid, backing_job_name, backing_uid, pipeline_model_name
+from footplate.domain.pipelines import MODEL_LEAF, ModelUpload, Pipeline
 from footplate.domain.studies.ranking import best
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.tuning.search import Search
 from footplate.domain.tuning.trial_spec import numbered
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 from footplate.wire.vertex_v1.model_requests import version_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.models import ModelRegistry
-    from footplate.domain.names import JobUid
-    from footplate.domain.pipelines import ModelUpload, Pipeline
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.tuning.search import Search
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
 
 
 class PipelineAdvance:
@@ -120,7 +114,7 @@ class PipelineAdvance:
         return self._happen(job, TrialsGone(self._clock.now()))
 
     def _upload(self, job: Job, pipeline: Pipeline, upload: ModelUpload) -> tuple[Job, Ending]:
-        """Makes the model; returns the pipeline, and the ending, which says why if it fails."""
+        """Makes the model. Returns the pipeline's job, with its model, and the ending."""
         if pipeline.model:
             return job, Ending(State.SUCCEEDED)
         who, directory = "the job", upload.directory

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms, package_formats
 from footplate.domain.errors import InvalidArgument, NotFound, Violation, no_bucket
 from footplate.domain.formatting import shortened
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from footplate.domain.preview.source_patterns import Use
-    from footplate.domain.runtimes import Runtimes
-    from footplate.ports.buckets import Buckets
+from footplate.domain.preview.source_patterns import Use
+from footplate.domain.runtimes import Runtimes
+from footplate.ports.buckets import Buckets
 
 
 @dataclass(frozen=True)

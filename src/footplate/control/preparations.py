@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
 
+from footplate.domain import runtimes
 from footplate.protocol.task import SLICE_VARIABLE, PythonTask, Runtime, Slice, Task
-
-if TYPE_CHECKING:
-    from footplate.domain import runtimes
 
 _ENVIRONMENT_FORM = "2"
 """Of what is made of the same runtime and packages: it changes when all are to be made anew."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from footplate.control.program_calls import asks_for_access
 from footplate.control.program_storage import make_address
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
+from footplate.control.tokens import Bearer
+from footplate.domain.jobs import Job
 
 CALLER_USER = "caller"
 """The proxy's user where the password is a program's key to the API."""

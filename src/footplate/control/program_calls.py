@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from footplate.domain.bucket_sharing import EVERY
-from footplate.domain.callers import CallerKind
+from footplate.domain.callers import Caller, CallerKind
 from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.jobs import Job
 from footplate.domain.names import parse_attempt_id
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from footplate.domain.callers import Caller
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
+from footplate.ports.store import Store
 
 
 def asks_for_access(job: Job, projects: Collection[str]) -> bool:

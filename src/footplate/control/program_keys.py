@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.control.current_attempts import current
-from footplate.control.tokens import Tokens, derive
+from footplate.control.program_calls import ProgramCalls
+from footplate.control.tokens import Bearer, Tokens, derive
 from footplate.domain.callers import Caller, CallerKind
 from footplate.domain.errors import NotFound, PermissionDenied, ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.program_calls import ProgramCalls
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
+from footplate.domain.jobs import Job
+from footplate.ports.store import Store
 
 
 class ProgramKeys:

@@ -6,23 +6,21 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from footplate.control.tokens import derive
+from footplate.control.tokens import Bearer, derive
 from footplate.domain import instance_metadata
+from footplate.domain.catalogue import Region
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.instance_metadata import ACCOUNT, IDENTITY, TOKEN, Instance
+from footplate.domain.jobs import Job
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.catalogue import Region
     from footplate.domain.instance_metadata import Node
-    from footplate.domain.jobs import Job
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 ISSUER = "https://footplate.invalid"
 """The issuer of identity tokens, so that nobody takes them for Google's."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from footplate.control.current_attempts import current
-from footplate.control.tokens import Tokens, derive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
+from footplate.control.tokens import Bearer, Tokens, derive
+from footplate.domain.jobs import Job
+from footplate.ports.store import Store
 
 PATH = "/programs"
 """Where in the server's URLs programs find the storage API, each under a key of its own."""

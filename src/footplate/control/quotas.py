@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.quotas import ANY, Quota, QuotaRules, Quotas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.quotas import Limit
-    from footplate.ports.quotas import QuotaStore
+from footplate.domain.quotas import ANY, Limit, Quota, QuotaRules, Quotas
+from footplate.ports.quotas import QuotaStore
 
 
 class Source(Enum):

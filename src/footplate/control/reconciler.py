@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import assert_never
 
 from footplate.control import backend_observation
 from footplate.control.backend_observation import EngineNotes
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
-from footplate.control.evaluations import BEHIND, POLL_S
+from footplate.control.evaluations import BEHIND, POLL_S, Evaluations
+from footplate.control.hang_detection import HangWatch
 from footplate.control.images import Images
 from footplate.control.job_updates import apply
+from footplate.control.regions import Regions
 from footplate.control.replica_machines import machines_of
-from footplate.control.tokens import Bearer
+from footplate.control.tokens import Bearer, Tokens
 from footplate.control.work_queue import WorkQueue
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import (
+    Command,
     Start,
     StartRefused,
     Stop,
@@ -25,25 +31,10 @@ from footplate.domain.lifecycle import (
     exit_analysis,
     to_stop,
 )
-from footplate.domain.names import parse_attempt_id
-from footplate.ports.backend import AttemptStart, Ticket
-from footplate.ports.store import ACTIVE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from datetime import datetime
-
-    from footplate.control.evaluations import Evaluations
-    from footplate.control.hang_detection import HangWatch
-    from footplate.control.regions import Regions
-    from footplate.control.tokens import Tokens
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.domain.lifecycle import Command
-    from footplate.domain.names import AttemptId, JobUid
-    from footplate.ports.backend import Backend, ReplicaObservation
-    from footplate.ports.clock import SteadyClock
-    from footplate.ports.store import Store
+from footplate.domain.names import AttemptId, JobUid, parse_attempt_id
+from footplate.ports.backend import AttemptStart, Backend, ReplicaObservation, Ticket
+from footplate.ports.clock import SteadyClock
+from footplate.ports.store import ACTIVE, Store
 
 _log = logging.getLogger(__name__)
 

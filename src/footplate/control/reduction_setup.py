@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING
 
+from footplate.control.wheels import Wheel
+from footplate.domain.jobs import JobSpec, WorkerPool
+from footplate.domain.names import AttemptId
 from footplate.domain.reduction import has_reducers, is_too_old, takes_part
-
-if TYPE_CHECKING:
-    from footplate.control.wheels import Wheel
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate.domain.names import AttemptId
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.runtimes import Runtimes
 
 
 class ReductionKit:

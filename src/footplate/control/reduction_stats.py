@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from footplate.control.tokens import Bearer
 from footplate.domain.replica_records import Record, UsageRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.usage import Sample
+from footplate.domain.usage import Sample
 
 _MOST_REMEMBERED = 10_000
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from footplate.control.regions import Binding, Regions
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound
 from footplate.domain.machines import unknown_region
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.control.regions import Binding, Regions
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.resources import Amounts
-    from footplate.ports.engines import EngineReport
+from footplate.domain.resources import Amounts
+from footplate.ports.engines import EngineReport
 
 OTHERS = "*"
 """Stands for all regions that no table of the settings names."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.domain.sites import Site
-    from footplate.ports.backend import Backend, ReplicaMachine
-    from footplate.ports.engines import EngineReport
+from footplate.domain.sites import Site
+from footplate.ports.backend import Backend, ReplicaMachine
+from footplate.ports.engines import EngineReport
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.machines import accelerators_of
 from footplate.domain.sites import memory_mb
 from footplate.ports.backend import ReplicaMachine
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec, MachineSpec
 
 
 def machines_of(spec: JobSpec, catalogue: Catalogue) -> dict[str, ReplicaMachine]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import steadied
 from footplate.control.job_locks import JobLocks
 from footplate.control.job_updates import apply_all
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import Phase
-from footplate.domain.jobs import Address, JobEvent
+from footplate.domain.jobs import Address, Job, JobEvent
 from footplate.domain.lifecycle import (
+    Event,
     ReplicaExited,
     ReplicaPreparing,
     ReplicaReady,
@@ -30,17 +33,10 @@ from footplate.domain.replica_records import (
     TagsRecord,
     UsageRecord,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.domain.lifecycle import Event
-    from footplate.ports.clock import SteadyClock
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Store
-    from footplate.ports.usage import UsageHistory
+from footplate.ports.clock import SteadyClock
+from footplate.ports.logs import Logs
+from footplate.ports.store import Store
+from footplate.ports.usage import UsageHistory
 
 _ALL = 100_000
 """More events than any job has."""

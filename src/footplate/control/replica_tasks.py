@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, TypedDict
@@ -9,21 +10,38 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 from footplate.control.bucket_places import BucketPlaces
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
+from footplate.control.images import Images
 from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
 from footplate.control.preparations import describe_runtime, name_preparation
 from footplate.control.program_api import ProgramApi
+from footplate.control.reduction_setup import ReductionKit
 from footplate.control.tokens import Bearer
+from footplate.control.wheels import Wheel
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
 from footplate.domain.bucket_sharing import EVERY
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.containers import gcs_path
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
-from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
+from footplate.domain.jobs import (
+    Address,
+    ContainerProgram,
+    Job,
+    JobSpec,
+    PythonProgram,
+    Replica,
+    WorkerPool,
+)
 from footplate.domain.lifecycle import awaited, to_stop
-from footplate.domain.names import GcsUri
-from footplate.domain.persistent_resources import resource_of
-from footplate.domain.sites import Mode, gpu_assignment, memory_mb
+from footplate.domain.names import GcsUri, PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource, resource_of
+from footplate.domain.sites import Mode, Site, gpu_assignment, memory_mb
+from footplate.ports.bucket_copies import BucketCopies
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import SteadyClock
+from footplate.ports.container_engine import ContainerEngine
+from footplate.ports.store import Store
 from footplate.protocol import task as protocol
 from footplate.protocol.task import (
     SLICE_VARIABLE,
@@ -37,22 +55,6 @@ from footplate.protocol.task import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from footplate.control.images import Images
-    from footplate.control.reduction_setup import ReductionKit
-    from footplate.control.wheels import Wheel
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec, Replica
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.sites import Site
-    from footplate.ports.bucket_copies import BucketCopies
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import SteadyClock
-    from footplate.ports.container_engine import ContainerEngine
-    from footplate.ports.store import Store
-
     StorageVariables = Callable[[Bearer, str], tuple[tuple[str, str], ...]]
 
 _MIN_RUNNING_TIME_S = 1.0

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from footplate.domain.admission.resource_claims import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from footplate.control.regions import Regions
-    from footplate.domain.admission import Explanation, Scheduler
-    from footplate.domain.admission.resource_claims import ResourceClaims
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import JobUid, PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.resources import Amounts
+from footplate.control.regions import Regions
+from footplate.domain.admission import Explanation, Scheduler
+from footplate.domain.admission.resource_claims import ResourceClaims, claims_of
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.names import JobUid, PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource
+from footplate.domain.resources import Amounts
 
 
 class ReservedMachines:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound, Violation
-from footplate.domain.names import ModelName, TrainingJobName, parse_model_name
-from footplate.domain.persistent_resources import ResourceState, misfits, resource_named
-from footplate.domain.tracking.names import parse_tracking_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec
-    from footplate.domain.model_registry import Model
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.pipelines import ModelUpload
-    from footplate.domain.submission import Submission
-    from footplate.domain.tracking.names import TrackingName
+from footplate.domain.jobs import JobSpec
+from footplate.domain.model_registry import Model
+from footplate.domain.names import (
+    ModelName,
+    PersistentResourceName,
+    TrainingJobName,
+    parse_model_name,
+)
+from footplate.domain.persistent_resources import (
+    PersistentResource,
+    ResourceState,
+    misfits,
+    resource_named,
+)
+from footplate.domain.pipelines import ModelUpload
+from footplate.domain.submission import Submission
+from footplate.domain.tracking.names import TrackingName, parse_tracking_name
 
 
 def tensorboard_violations(

@@ -7,24 +7,25 @@ doing it twice is doing it once.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from footplate.control.job_updates import apply
 from footplate.control.persistent_resources import change_resource, jobs_on
 from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.lifecycle import CancelRequested
-from footplate.domain.persistent_resources import ResourceState, end_reboot, note_provisioned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.ports.clock import Clock
-    from footplate.ports.persistent_resources import PersistentResourceStore
-    from footplate.ports.store import Store
+from footplate.domain.names import PersistentResourceName
+from footplate.domain.persistent_resources import (
+    PersistentResource,
+    ResourceState,
+    end_reboot,
+    note_provisioned,
+)
+from footplate.ports.clock import Clock
+from footplate.ports.persistent_resources import PersistentResourceStore
+from footplate.ports.store import Store
 
 JOBS_END_S = 1.0
 """So often it is looked whether the jobs of a resource that is deleted have ended."""

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 
-from footplate.control.job_lists import Place
+from footplate.control.job_deletion import JobDeletion
+from footplate.control.job_lists import JobLists, Place
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
-from footplate.domain.filters import And, Comparator, Comparison, Field
-from footplate.domain.jobs import JobEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-    from footplate.control.job_deletion import JobDeletion
-    from footplate.control.job_lists import JobLists
-    from footplate.domain.filters import Filter
-    from footplate.domain.jobs import Job
-    from footplate.domain.retention import KeepTimes
-    from footplate.ports.clock import Clock
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Store
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.retention import KeepTimes
+from footplate.ports.clock import Clock
+from footplate.ports.logs import Logs
+from footplate.ports.store import Store
 
 INTERVAL_S = 3600.0
 """Between two passes: ages are days and weeks."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobUid
 from footplate.domain.service_log_lines import SERVICE, service_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobUid
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Store
+from footplate.ports.logs import Logs
+from footplate.ports.store import Store
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPT = 0

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from footplate.control.control_requests import ControlRequestKind, running
+from footplate.control.control_requests import (
+    ControlRequest,
+    ControlRequestKind,
+    ControlRequests,
+    running,
+)
+from footplate.control.tokens import Bearer, ShellTokens
 from footplate.domain.errors import (
     FailedPrecondition,
     NotFound,
     PermissionDenied,
     ResourceExhausted,
 )
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobUid
 from footplate.domain.web_access import closed_because, open_replicas
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 from footplate.protocol.control_requests import ControlResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.control.control_requests import ControlRequest, ControlRequests
-    from footplate.control.tokens import Bearer, ShellTokens
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
 
 MOST_OF_A_REPLICA = 8
 """Shells in the same replica at the same time."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Semaphore
-from typing import TYPE_CHECKING
 
-from footplate.control.control_requests import ControlRequestKind, running
+from footplate.control.control_requests import (
+    ControlRequest,
+    ControlRequestKind,
+    ControlRequests,
+    running,
+)
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, ResourceExhausted
+from footplate.domain.jobs import Job
 from footplate.domain.replica_names import choose_replica
-from footplate.domain.stacks import Missing, Report, compare, describe
+from footplate.domain.stacks import Dump, Missing, Report, compare, describe
 from footplate.wire.stacks import decode_dump
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.control.control_requests import ControlRequest, ControlRequests
-    from footplate.domain.jobs import Job
-    from footplate.domain.stacks import Dump
 
 LIMIT_S = 10.0
 """How long replicas may take to answer."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.control.job_updates import apply
 from footplate.domain.errors import NotFound
+from footplate.domain.job_states import State
 from footplate.domain.lifecycle import CancelRequested
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.job_states import State
-    from footplate.domain.names import JobUid
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
+from footplate.domain.names import JobUid
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 
 
 class Status:

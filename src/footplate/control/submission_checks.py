@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.control import images, occupied_directories, preflight
+from footplate.control.preflight import Staging
+from footplate.control.regions import Regions
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import (
     model_violations,
     resource_violations,
     tensorboard_violations,
 )
+from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.domain import start_limits
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.bucket_sharing import EVERY
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.containers import with_containers
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import (
@@ -28,39 +33,28 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.formatting import listed
-from footplate.domain.jobs import PythonProgram
+from footplate.domain.jobs import JobSpec, PythonProgram, RestartBounds, WorkerPool
 from footplate.domain.machines import accelerators_of, zones_for
-from footplate.domain.names import GcsUri
+from footplate.domain.model_registry import Model
+from footplate.domain.names import GcsUri, ModelName, PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.keras_advice import advise_packages
 from footplate.domain.preview.named_buckets import NamedBucket, advise_buckets
-from footplate.domain.quotas import exceeded
-from footplate.domain.sites import too_large
+from footplate.domain.preview.source_patterns import Use
+from footplate.domain.quotas import Quotas, exceeded
+from footplate.domain.runtimes import Runtimes
+from footplate.domain.sites import EngineMachines, Site, too_large
+from footplate.domain.submission import Submission, Tuning
+from footplate.domain.tracking.names import TrackingName
 from footplate.domain.unsupported_features import unsupported
+from footplate.ports.buckets import Buckets
+from footplate.ports.container_engine import ContainerEngine
 from footplate.wire.directories_label import check_directory_form, directory_form
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
 from footplate.wire.trial_regions_label import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.control.preflight import Staging
-    from footplate.control.regions import Regions
-    from footplate.control.tuning.search_resolution import SearchResolver
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec, RestartBounds, WorkerPool
-    from footplate.domain.model_registry import Model
-    from footplate.domain.names import ModelName, PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.preview.source_patterns import Use
-    from footplate.domain.quotas import Quotas
-    from footplate.domain.runtimes import Runtimes
-    from footplate.domain.sites import EngineMachines, Site
-    from footplate.domain.submission import Submission, Tuning
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.container_engine import ContainerEngine
-
     FindFault = Callable[[str], str | None]
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.names import GcsUri
-
-if TYPE_CHECKING:
-    from footplate.ports.buckets import Buckets
+from footplate.ports.buckets import Buckets
 
 
 def local_path(uri: str, buckets: Buckets) -> str:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from footplate.control.preflight import NOTHING
+from footplate.control.preflight import NOTHING, Staging
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.domain.admission import Explanation
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound, ServiceError, name_taken
-from footplate.domain.machine_hours import NO_PRICES
+from footplate.domain.jobs import JobSpec
+from footplate.domain.machine_hours import NO_PRICES, Prices
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.advice import shortcomings
 from footplate.domain.preview.parity import parity_of
-from footplate.domain.preview.plan import JOB_ID, plan
+from footplate.domain.preview.plan import JOB_ID, Plan, plan
 from footplate.domain.preview.verdict import Outlook, Verdict
+from footplate.domain.sites import Site
+from footplate.domain.submission import Submission
+from footplate.ports.store import Store
 from footplate.wire.json_model import THE_REST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.preflight import Staging
-    from footplate.control.submission_checks import SubmissionChecks
-    from footplate.domain.admission import Explanation
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec
-    from footplate.domain.machine_hours import Prices
-    from footplate.domain.preview.plan import Plan
-    from footplate.domain.sites import Site
-    from footplate.domain.submission import Submission
-    from footplate.ports.store import Store
 
 
 class Validation:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid
 
 SWEEP_S = 15.0
 """After so long all jobs are looked at, whatever was heard of them: any message may be lost."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.control.current_attempts import current
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, PermissionDenied, Violation
-from footplate.domain.log_lines import RESTART_SPAN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.jobs import Job
-    from footplate.domain.log_lines import Line
-    from footplate.ports.logs import Logs
-    from footplate.ports.store import Store
+from footplate.domain.jobs import Job
+from footplate.domain.log_lines import RESTART_SPAN, Line
+from footplate.ports.logs import Logs
+from footplate.ports.store import Store
 
 REMEMBERED = 1000
 """Entries of a replica in a log among which one that comes again is known by its insertId."""

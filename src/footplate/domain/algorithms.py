@@ -7,17 +7,11 @@ package footplate_algorithms.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
-from footplate.domain.jobs import PythonProgram
+from footplate.domain.jobs import JobSpec, PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
-from footplate_algorithms.algorithms import ALGORITHMS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate_algorithms.algorithms import Algorithm
+from footplate_algorithms.algorithms import ALGORITHMS, Algorithm
 
 RUNTIME = "algorithm:"
 """What the runtime of such a program begins with; the algorithm's name follows."""

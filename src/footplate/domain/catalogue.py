@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from footplate.domain.formatting import nearest, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from footplate.domain.jobs import MachineSpec
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.jobs import MachineSpec
+from footplate.domain.runtimes import Runtimes
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,7 @@ shows the same times again.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from datetime import datetime, timedelta
 
 JUMP_S = 0.1
 """A smaller change of the difference between both clocks is no jump.

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import PythonProgram
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import WorkerPool
+from footplate.domain.jobs import PythonProgram, WorkerPool
 
 
 class ClusterRole(Enum):

@@ -6,14 +6,9 @@ Source: the training services' pages on distributed training ("CLUSTER_SPEC", "T
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from footplate.domain.jobs import ClusterVariable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.domain.jobs import Address, JobSpec, WorkerPool
+from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
 
 MASTER = "master"
 WORKER = "worker"

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from footplate.domain import reduction
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import ContainerProgram, PythonProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import JobSpec, Program
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.jobs import ContainerProgram, JobSpec, Program, PythonProgram
+from footplate.domain.runtimes import Runtimes
 
 BUCKETS = "/gcs"
 """Where programs find the buckets, in containers and where they have a mount namespace."""

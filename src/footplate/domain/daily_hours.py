@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.machine_hours import MachineHours, add, hours_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
     from footplate.domain.machine_hours import Machines
 
 MOST_DAYS = 92

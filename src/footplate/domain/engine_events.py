@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import JobEvent
 
 WAITS = "ENGINE_WAITS"
 """Why its replicas wait in the engine's queue."""

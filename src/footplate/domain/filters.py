@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-
-    from footplate.domain.job_states import State
+from footplate.domain.job_states import State
 
 L = TypeVar("L", covariant=True)
 """The leaves of an expression: the conditions on one field."""

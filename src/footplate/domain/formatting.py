@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 _SHOWN = 100
 _OFFERED = 3

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from footplate.domain.formatting import listed
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import exit_analysis, replica_losses
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from footplate.domain.jobs import Job
 
 HANG = "HANG"
 STOPPED = "STOPPED_BY_SIGNAL"

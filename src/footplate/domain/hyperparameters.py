@@ -6,14 +6,11 @@ hyperparameter tuning.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_DISCRETE_VALUES = 1000
 MAX_MODELLED_CATEGORIES = 10_000

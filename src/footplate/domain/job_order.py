@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.filters import Field
+from footplate.domain.jobs import Job
 from footplate.domain.timestamps import to_micros
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
 
 TIMES = (Field.START_TIME, Field.END_TIME)
 """Those that a job may lack; it comes last then, in either direction."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from footplate.domain import names
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from footplate.domain.pipelines import Pipeline
-    from footplate.domain.tuning.search import Search
+from footplate.domain.pipelines import Pipeline
+from footplate.domain.tuning.search import Search
 
 DEFAULT_RUNNING_TIME_S = 604_800.0
 """Seven days: the default of both faces for the running time of a job."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
+from footplate.domain.jobs import Job
 
 RESTART_SPAN = 1 << 40
 """What a replica reports after its restart number N is numbered above N times this."""

@@ -5,19 +5,21 @@ Source of the rules: the service's pages on machine types and on GPUs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from footplate.domain.catalogue import Family
+from footplate.domain.catalogue import (
+    Accelerator,
+    Catalogue,
+    DeviceLimit,
+    Family,
+    MachineType,
+    Region,
+)
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import joined, listed, nearest, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from footplate.domain.catalogue import Accelerator, Catalogue, DeviceLimit, MachineType, Region
-    from footplate.domain.jobs import MachineSpec
+from footplate.domain.jobs import MachineSpec
 
 
 def check_place(

@@ -6,18 +6,13 @@ to one version at most. Numbers of deleted versions are not used again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import Code, FailedPrecondition, InvalidArgument, NotFound, Violation
-from footplate.domain.filters import Field
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.filters import Comparison
-    from footplate.domain.names import ModelName
+from footplate.domain.filters import Comparison, Field
+from footplate.domain.names import ModelName
 
 DEFAULT = "default"
 Labels = tuple[tuple[str, str], ...]

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from footplate.domain.jobs import ContainerProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.jobs import JobSpec, WorkerPool
+from footplate.domain.jobs import ContainerProgram, JobSpec, WorkerPool
 
 _PLACE = re.compile(r"(?:gs:/|/gcs)/([a-z0-9][a-z0-9._-]+)((?:/[^\s,;:\"'<>|=]*)?)")
 _PATTERN = re.compile(r"[*?\[{$]")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NewType
+from typing import ClassVar, NewType
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import nearest, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 JobUid = NewType("JobUid", str)
 """The service's own id of a job, unique for ever, in no URL of the faces."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from footplate.domain.jobs import JobSpec
+from footplate.domain.jobs import JobSpec
 
 LEAVES = ("", "/", "/model/")
 """What a stored directory may have behind the output directory: ``jobDir`` is kept as it was given,

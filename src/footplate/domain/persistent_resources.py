@@ -6,24 +6,19 @@ have. While it lacks some it is PROVISIONING, or UPDATING if it has run before.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import FailedPrecondition, Violation
 from footplate.domain.formatting import joined
+from footplate.domain.jobs import Job, JobSpec, MachineSpec
 from footplate.domain.machines import accelerators_of
 from footplate.domain.names import PersistentResourceName
-from footplate.domain.resources import total
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec, MachineSpec
-    from footplate.domain.resources import Amounts
-    from footplate.domain.sites import MachinePool
+from footplate.domain.resources import Amounts, total
+from footplate.domain.sites import MachinePool
 
 Labels = tuple[tuple[str, str], ...]
 

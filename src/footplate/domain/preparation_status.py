@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from footplate.domain.admission import Explanation
 from footplate.domain.engine_events import engine_wait
 from footplate.domain.job_states import Phase
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job, JobEvent, Replica
+from footplate.domain.jobs import Job, JobEvent, Replica
 
 _KIND = "PREPARING"
 _NAMED = 3

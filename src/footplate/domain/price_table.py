@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machine_hours import Prices
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _TABLES = ("machines", "accelerators")
 _CURRENCY_LETTERS = 8

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.quotas import ANY, LIMIT_RULE, Quota, is_limit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SCOPE = ("project", "region")
 """The keys of a table that are no limits."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest, quoted
 from footplate.domain.names import check_project
 from footplate.domain.resources import JOBS, VCPUS, say_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from footplate.domain.catalogue import Catalogue
-
 
 MAX_LIMIT = 10**9
 LIMIT_RULE = f"a whole number from 0 to {MAX_LIMIT}"

@@ -7,17 +7,12 @@ variables are those of the distribution footplate-reduction.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from footplate.domain.cluster_roles import REDUCER_RUNTIME, ClusterRole, role_of
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import ContainerProgram, PythonProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.jobs import Address, JobSpec, WorkerPool
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram, WorkerPool
+from footplate.domain.runtimes import Runtimes
 
 POOL = 2
 """The place of the worker pool that may run them."""

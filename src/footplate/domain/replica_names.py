@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from footplate.domain.errors import NotFound
 from footplate.domain.formatting import joined, listed, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _POOLS = {
     "chief": "workerpool0",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.job_states import Phase
-    from footplate.domain.jobs import Address, Exit
-    from footplate.domain.log_lines import Line
-    from footplate.domain.usage import Sample
+from footplate.domain.job_states import Phase
+from footplate.domain.jobs import Address, Exit
+from footplate.domain.log_lines import Line
+from footplate.domain.usage import Sample
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 Amounts = dict[str, int]
 """By resource; what isn't in it is 0. Accelerators go by their API names."""

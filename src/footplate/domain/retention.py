@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ANY_PROJECT = "*"
 FOREVER = "forever"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import quoted
 from footplate_algorithms.algorithms import ALGORITHMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Variant = Literal["cpu", "gpu"]
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.domain.jobs import JobEvent
 from footplate.domain.log_lines import Line
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import JobEvent
 
 SERVICE = "service"
 """Stands where other entries have the name of a replica, as in AI Platform's own logs."""

@@ -6,15 +6,10 @@ quarter of the stack's soft limit (8 MiB on ordinary machines) for all of them t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain import program_arguments
-from footplate.domain.jobs import Address, ContainerProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.jobs import JobSpec, WorkerPool
+from footplate.domain.jobs import Address, ContainerProgram, JobSpec, WorkerPool
 
 MAX_WORD_BYTES = (128 << 10) - 1
 """Of an argument, and of a variable with its name and the ``=``."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.domain.errors import Violation
-    from footplate.domain.jobs import JobSpec
-    from footplate.domain.names import TrainingJobName
-    from footplate.domain.pipelines import Pipeline
-    from footplate.domain.tuning.search import SearchRequest
+from footplate.domain.errors import Violation
+from footplate.domain.jobs import JobSpec
+from footplate.domain.names import TrainingJobName
+from footplate.domain.pipelines import Pipeline
+from footplate.domain.tuning.search import SearchRequest
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.domain.jobs import JobSpec
 from footplate.domain.reduction import has_reducers
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import JobSpec
 
 
 def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:

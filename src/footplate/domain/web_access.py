@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.job_states import Phase, State
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
+from footplate.domain.jobs import Job
 
 
 def open_replicas(job: Job) -> tuple[str, ...]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from footplate.wire.asgi_call import call_asgi, json_headers
+from starlette.types import ASGIApp, Scope
+
+from footplate.wire.asgi_call import Headers, call_asgi, json_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.types import ASGIApp, Scope
-
     from footplate.grpc_api.transcoding import HttpRequest
-    from footplate.wire.asgi_call import Headers
 
 Address = tuple[str, int]
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from starlette.types import ASGIApp
 
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.errors import Code, ServiceError
 from footplate.domain.formatting import quoted
 from footplate.domain.google_products import explain_package
 from footplate.grpc_api.asgi_call import authorized, call_app, client_of, request_headers, server_of
+from footplate.grpc_api.relayed_calls import RelayedCallers
 from footplate.grpc_api.tailing import TAIL_LOG_ENTRIES, Tails, tail_entries
-from footplate.grpc_api.transcoding import Failure, Transcoder
+from footplate.grpc_api.transcoding import Failure, HttpRequest, Transcoder
 from footplate.wire.json_text import parse_object
 from footplate.wire.status import error_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import ASGIApp
-
-    from footplate.grpc_api.relayed_calls import RelayedCallers
     from footplate.grpc_api.schema import Method, Schema
-    from footplate.grpc_api.transcoding import HttpRequest
 
 
 STATUS_DETAILS = "grpc-status-details-bin"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+from starlette.types import ASGIApp
 
-    from footplate.grpc_api.asgi_call import Address
+from footplate.grpc_api.asgi_call import Address
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ messages are made at run time in a pool of their own: none of Google's packages 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.protobuf import (
     any_pb2,
@@ -23,9 +24,6 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
 from footplate.grpc_api.published import read_published
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _WELL_KNOWN = (
     any_pb2,

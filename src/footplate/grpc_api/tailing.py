@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from footplate.wire.json_text import parse_object
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
     Ask = Callable[[HttpRequest], Awaitable[bytes]]
 
 TAIL_LOG_ENTRIES = "/google.logging.v2.LoggingServiceV2/TailLogEntries"

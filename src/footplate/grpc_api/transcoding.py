@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from footplate.domain.errors import Code, Internal, InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from footplate.grpc_api.schema import Message, Method, Schema
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)=([^}]+)\}")

@@ -10,19 +10,17 @@ import logging
 import os
 import secrets
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from footplate.domain.errors import Unavailable
 from footplate.file_lock import file_lock
 from footplate.ports.audit import AuditEntry
 from footplate.ports.pages import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_BYTES = 8 << 20
 """Of each file: some 30,000 entries."""

@@ -18,27 +18,21 @@ import os
 import re
 import threading
 from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.errors import InvalidArgument, Unavailable
-from footplate.domain.log_lines import EVERYTHING, Reading
+from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading, Screen
+from footplate.domain.names import JobUid
 from footplate.logs import lines, log_records
 from footplate.logs.job_log_file import Journal
 from footplate.logs.log_limit import LogLimit
 from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from footplate.domain.log_lines import Entry, Line, Screen
-    from footplate.domain.names import JobUid
-
 
 POLL_INTERVAL_S = 0.15
 """Between two looks at the sizes. A notice for each append would cost the database too much."""

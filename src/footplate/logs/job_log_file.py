@@ -5,27 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable, Violation
-from footplate.domain.log_lines import EVERYTHING, Reading
+from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading, Screen
 from footplate.file_lock import file_lock
 from footplate.logs import lines, log_records
 from footplate.logs.log_records import Checkpoint, LastEntry, Writer, encode_text, writer_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from footplate.domain.log_lines import Entry, Line, Screen
-
 
 CHECKPOINT_BYTES = 1 << 20
 """A checkpoint follows after this much, so that opening reads no more than about this."""

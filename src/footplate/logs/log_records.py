@@ -14,14 +14,12 @@ never the last line: it is written with the entries after it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from footplate.domain.log_lines import Entry, Line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHECKPOINT = b"#"
 _ENTRY = b'["'

@@ -14,24 +14,19 @@ import re
 import shutil
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import restart_of
-from footplate.domain.usage import Counters, Figure, Point, condense, point_of
+from footplate.domain.names import JobUid
+from footplate.domain.usage import Counters, Figure, Point, Sample, condense, point_of
 from footplate.file_lock import file_lock
 from footplate.logs.lines import last_newline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from footplate.domain.names import JobUid
-    from footplate.domain.usage import Sample
-
 
 _DIGITS = 3
 _encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid
 
 
 class Watchers:

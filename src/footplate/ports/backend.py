@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.domain.names import AttemptId
+from footplate.domain.names import AttemptId
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
 
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-    from pathlib import Path
-
-    from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri
 
 
 @dataclass(frozen=True)

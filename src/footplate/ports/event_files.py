@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.event_logs import FilePosition
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.domain.launchers import LauncherReport
-    from footplate.protocol.launcher import LauncherAnswer
+from footplate.domain.launchers import LauncherReport
+from footplate.protocol.launcher import LauncherAnswer
 
 
 class Launchers(Protocol):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
-    from footplate.domain.tracking.event_logs import LogUpload
+from footplate.domain.names import JobUid
+from footplate.domain.tracking.event_logs import LogUpload
 
 
 class LogUploadStore(Protocol):

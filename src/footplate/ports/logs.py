@@ -6,16 +6,12 @@ a replica in an attempt of a trial's run; in all other logs the trial is empty.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
 
-from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.log_lines import Screen
-    from footplate.domain.names import JobUid
+from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading, Screen
+from footplate.domain.names import JobUid
 
 __all__ = ["Entry", "Line", "Logs", "Reading"]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from footplate.domain.filters import Filter
-    from footplate.domain.model_registry import Model
-    from footplate.domain.names import ModelName
-    from footplate.ports.pages import Page
+from footplate.domain.filters import Filter
+from footplate.domain.model_registry import Model
+from footplate.domain.names import ModelName
+from footplate.ports.pages import Page
 
 
 class ModelStore(Protocol):

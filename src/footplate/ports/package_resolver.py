@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.runtimes import Runtime
+from footplate.domain.runtimes import Runtime
 
 
 @dataclass(frozen=True)

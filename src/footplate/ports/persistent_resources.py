@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.ports.pages import Page
+from footplate.domain.names import PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource
+from footplate.ports.pages import Page
 
 
 class PersistentResourceStore(Protocol):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.quotas import Quota
+from footplate.domain.quotas import Quota
 
 
 class QuotaStore(Protocol):

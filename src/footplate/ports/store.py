@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
+from footplate.domain.daily_hours import RunningTimes
+from footplate.domain.filters import Filter
+from footplate.domain.job_order import JobOrder
 from footplate.domain.job_states import State
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from footplate.domain.daily_hours import RunningTimes
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobName, JobUid
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobName, JobUid
 
 ACTIVE = frozenset(state for state in State if not state.terminal)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
-    from footplate.ports.pages import Page
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+from footplate.ports.pages import Page
 
 MAX_REPORTS = 100_000
 """The most that is kept of one trial."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from footplate.domain.tracking.filters import Filter
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.points import Extent, Point
-    from footplate.domain.tracking.resources import Link, LinkKind, Resource
-    from footplate.ports.pages import Page
+from footplate.domain.tracking.filters import Filter
+from footplate.domain.tracking.names import TrackingName
+from footplate.domain.tracking.points import Extent, Point
+from footplate.domain.tracking.resources import Link, LinkKind, Resource
+from footplate.ports.pages import Page
 
 
 class TrackingStore(Protocol):

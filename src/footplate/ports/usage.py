@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.names import JobUid
-    from footplate.domain.usage import Point, Sample
+from footplate.domain.names import JobUid
+from footplate.domain.usage import Point, Sample
 
 
 class UsageHistory(Protocol):

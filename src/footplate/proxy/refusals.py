@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.proxy.hosts import EXAMPLES, METADATA
-
-if TYPE_CHECKING:
-    from footplate.proxy.request_head import ProxyRequest
+from footplate.proxy.request_head import ProxyRequest
 
 ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _TLS_PORT = 443

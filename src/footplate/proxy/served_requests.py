@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from footplate.api.security import (
     DISCOVERY_PREFIXES,
@@ -16,12 +16,8 @@ from footplate.api.security import (
     path_of_key,
 )
 from footplate.domain.errors import PermissionDenied
+from footplate.proxy.hosts import ServedHost
 from footplate.wire.status import error_json
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from footplate.proxy.hosts import ServedHost
 
 _API_PREFIXES = (
     *("/storage/", "/upload/", "/download/", "/resumable/", "/batch/"),

@@ -148,10 +148,10 @@ def _find_sessions() -> list[str]:
 
 
 def find_shared(context: Context, *, whole: bool = False) -> list[str]:
-    """Returns the directories outside HOME that the program writes: the job's own, and the buckets.
+    """Returns the directories outside HOME that the program may write: the job's, and buckets'.
 
-    Of bound buckets only those that the service owns are returned. With ``whole``, for a program
-    that sees all, the directory with all other buckets stands for them.
+    Buckets that are directories elsewhere are left out unless the service owns them. ``whole`` is
+    for a program that sees every bucket: their parent directory is returned in place of them.
     """
     bound = [path for path, _, read_only in find_bound(context.task) if not read_only]
     own = [path for path in bound if os.stat(path).st_uid == os.geteuid()]

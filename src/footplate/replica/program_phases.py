@@ -181,7 +181,7 @@ def _report_lost_files(context: Context, *, succeeded: bool) -> None:
 
 
 def watch_disk(context: Context, paths: Sequence[str]) -> DiskLimit:
-    """Returns the limit on the disk space of the child that runs now."""
+    """Returns a check of the disk space that the running child uses below ``paths``."""
     limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
     containment, child = context.containment, context.child
 

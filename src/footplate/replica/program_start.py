@@ -139,7 +139,7 @@ def make_program(context: Context, prepared: Prepared) -> Program:
     base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
     context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bin)]
     view, fault = make_view(context, [*context.environments, base], argv[0])
-    tmp = "/tmp"
+    tmp = "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": context.home.metrics}
     program = Program(argv, prepared.bin, places, view)
     if view is None:

@@ -14,11 +14,12 @@ import pwd
 import re
 import socket
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.backends.local import untrusted_files
 from footplate.domain.callers import Caller, CallerKind
@@ -27,13 +28,7 @@ from footplate.protocol.isolation_record import IsolationRecord
 from footplate.protocol.message import DecodeError
 from footplate.replica.isolation import procfs
 from footplate.replica.program_user import USER_FILE
-from footplate.server.socket_owner import Endpoint, find_owner, is_available
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.server.socket_owner import SocketOwner
-
+from footplate.server.socket_owner import Endpoint, SocketOwner, find_owner, is_available
 
 _MAX_REMEMBERED = 4096
 _OVERFLOW_UID = 65534

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
 
-from footplate.server.door import find_visitor
+from footplate.server.door import Visitor, find_visitor
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     import asyncio
-    from typing import Any
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
     from websockets.frames import Frame
-
-    from footplate.server.door import Visitor
 
 
 MOST_PIECES = 1024

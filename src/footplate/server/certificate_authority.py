@@ -7,21 +7,17 @@ with the same key: clients that have the one before trust what is signed until t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from footplate.server.data_dir import DataDir
+from footplate.server.data_dir import DataDir
 
 LIFE = timedelta(days=3650)
 LEAF_LIFE = timedelta(days=825)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from footplate.domain.clock_history import NUMBERS, ClockHistory, ClockSegment
 from footplate.replica.isolation.procfs import boot_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _MAX_READING_S = 0.002
 _MAX_READINGS = 20

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
 from footplate.server.certificate_authority import open_authority
+from footplate.server.data_dir import DataDir
+from footplate.server.door import Door
 from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.listener import listen
-from footplate.server.node_proxy import NodeRequests
+from footplate.server.node_proxy import NodeProxy, NodeRequests
 
 if TYPE_CHECKING:
-    import socket
     import ssl
-    from collections.abc import Callable
-    from pathlib import Path
 
     import uvicorn
     from uvicorn.server import ServerState
 
-    from footplate.server.data_dir import DataDir
-    from footplate.server.door import Door
-    from footplate.server.node_proxy import NodeProxy
     from footplate.settings import Settings
 
 _PORT_FILE = "cluster_port"

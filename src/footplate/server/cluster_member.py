@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from footplate.control.control_loop import Loop
 from footplate.control.leadership import Leadership
-from footplate.ports.notifications import NoticeKind
+from footplate.ports.leases import Lease
+from footplate.ports.notifications import Notice, NoticeKind
+from footplate.ports.servers import Member
 from footplate.replica.isolation.procfs import is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.ports.leases import Lease
-    from footplate.ports.notifications import Notice
-    from footplate.ports.servers import Member
     from footplate.server.context import ServiceContext
 
 

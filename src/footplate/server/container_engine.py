@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +16,9 @@ from footplate.containers.engine_api import Engine, EngineError
 from footplate.containers.leftovers import remove_leftovers
 from footplate.control.control_loop import Loop
 from footplate.domain.errors import FailedPrecondition
+from footplate.server.data_dir import DataDir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 

@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import socket
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from footplate import __version__
@@ -19,18 +20,22 @@ from footplate.control.job_statistics import JobStatistics
 from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions
 from footplate.control.service_log import ServiceLog
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.names import PersistentResourceName
+from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.sites import Site
 from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.domain.sites.values import replicas_for
 from footplate.logs.audit import FileAuditLog
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
-from footplate.ports.servers import Member
+from footplate.ports.servers import Member, Servers
 from footplate.server.api_callers import describe_callers
 from footplate.server.clock import SystemClock
 from footplate.server.container_engine import ServiceEngine
-from footplate.server.disk_reserve import OPENING_BYTES
+from footplate.server.data_dir import DataDir
+from footplate.server.disk_reserve import OPENING_BYTES, DiskReserve
 from footplate.server.gpus import Gpus
 from footplate.server.leadership import CurrentLeader
 from footplate.server.machine import cpus, machine_id, memory_bytes
@@ -40,19 +45,11 @@ from footplate.server.region_engines import bind_regions
 from footplate.server.remote_buckets import open_remotes
 from footplate.server.standby_backend import StandbyBackend
 from footplate.store import ObservedStore, SqlStore, open_store
+from footplate.store.observed_store import CombinedStore
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import PersistentResourceName
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.ports.servers import Servers
-    from footplate.server.data_dir import DataDir
-    from footplate.server.disk_reserve import DiskReserve
     from footplate.settings import Settings
-    from footplate.store.observed_store import CombinedStore
-    from footplate.wire.json_text import JsonObject
 
 
 # This server's registration among those that share its database.

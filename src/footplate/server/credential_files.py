@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.backends.region_bindings import RegionBinding
-    from footplate.buckets.bindings import BucketBinding
+from footplate.backends.region_bindings import RegionBinding
+from footplate.buckets.bindings import BucketBinding
 
 _FILES = {
     "s3": ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),

@@ -8,21 +8,17 @@ import logging
 import os
 import secrets
 import ssl
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate import __version__
 from footplate.backup import UNFINISHED
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 from footplate.replica.isolation.procfs import is_there
 from footplate.server.disk_reserve import DiskReserve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
-
 
 SQLITE = "sqlite"
 """What a directory belongs to whose server keeps its jobs in SQLite."""

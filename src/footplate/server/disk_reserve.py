@@ -5,16 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from footplate.domain.disk_state import DiskState
 from footplate.domain.errors import Unavailable
 from footplate.replica.disk_space import STEP_BYTES, give_step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 T = TypeVar("T")
 

@@ -12,6 +12,7 @@ import os
 import resource
 import socket
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
@@ -21,7 +22,6 @@ from footplate.server.socket_owner import Endpoint, find_owner
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
 
 _NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 _LEAST = 16

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from footplate.domain.tracking.event_logs import FilePosition
 from footplate.ports.event_files import EventPiece, LoggedScalar
-from footplate.replica.metrics.event_directories import DirectoryScan
+from footplate.replica.metrics.event_directories import DirectoryScan, Found
 from footplate.replica.metrics.event_file import Corrupt, EventFile
 from footplate.replica.metrics.events import read_scalars
 from footplate.replica.metrics.protobuf import Malformed
 from footplate.safe_path import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from footplate.replica.metrics.event_directories import Found
 
 MOST_ENTRIES = 10_000
 """Files and directories that are looked at below one directory."""
 
 
 class LocalEventFiles:
-    """Implements ports.event_files.EventFiles.
+    """Reads what programs have logged for TensorBoard (implements ports.event_files.EventFiles).
 
     ``roots`` contain job directories outside the buckets; links below them aren't followed.
     """

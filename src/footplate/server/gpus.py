@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
-from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.catalogue import AcceleratorKind, Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.sites import Gpu
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-
 
 _TYPES = (
     (r"K80", "NVIDIA_TESLA_K80"),

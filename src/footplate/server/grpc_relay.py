@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from starlette.types import ASGIApp
+
 from footplate.api.request_bodies import MAX_JSON_BYTES
 from footplate.api.worker_threads import in_thread
+from footplate.grpc_api.relayed_calls import RelayedCaller, RelayedCallers
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
-    from collections.abc import Callable
-
-    from starlette.types import ASGIApp
 
     from footplate.grpc_api.port import GrpcPort
-    from footplate.grpc_api.relayed_calls import RelayedCaller, RelayedCallers
     from footplate.grpc_api.schema import Schema
 
 _log = logging.getLogger(__name__)

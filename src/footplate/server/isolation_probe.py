@@ -7,21 +7,19 @@ import logging
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.resources import VCPUS, say_amount
-from footplate.domain.sites import Mode
+from footplate.domain.sites import Mode, Site
 from footplate.protocol.promised import USER, VIEW, Promised
 from footplate.protocol.ticket import ProbeQuestion, SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.sites import Site
     from footplate.settings import Settings
 
 

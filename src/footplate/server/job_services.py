@@ -6,6 +6,7 @@ import json
 import os
 import time
 import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -27,6 +28,10 @@ from footplate.domain.errors import NotFound
 from footplate.domain.formatting import joined
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
+from footplate.domain.model_registry import Model
+from footplate.domain.names import ModelName
+from footplate.ports.models import ModelStore
+from footplate.ports.package_resolver import PackageResolver
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.fetched_interpreters import FetchedInterpreters
 from footplate.replica.environment.interpreters import Interpreters
@@ -35,16 +40,10 @@ from footplate.replica.program_spec import compose_build_environment
 from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
 from footplate.server.package_sources import read_sources
+from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from footplate.domain.model_registry import Model
-    from footplate.domain.names import ModelName
-    from footplate.ports.models import ModelStore
-    from footplate.ports.package_resolver import PackageResolver
     from footplate.server.context import ServiceContext
-    from footplate.server.tuning_services import TuningServices
 
 
 # Finds the Python interpreters of this machine, for jobs that are about to be created.
@@ -175,9 +174,9 @@ def _answers(url: str) -> bool:
         return Path(unquote(parts.path)).is_file()
     if parts.scheme not in ("http", "https"):
         return False
-    request = urllib.request.Request(url, method="HEAD")
+    request = urllib.request.Request(url, method="HEAD")  # noqa: S310  checked above
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S):
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
             return True
     except (OSError, ValueError):  # whatever is the matter, uv would get nothing either
         return False

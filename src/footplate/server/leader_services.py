@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -21,23 +23,20 @@ from footplate.control.retention import Retention
 from footplate.control.tracking import LogUploads
 from footplate.control.tracking import Resources as TrackedResources
 from footplate.control.work_queue import WorkQueue
+from footplate.domain.names import AttemptId, JobUid
 from footplate.domain.retention import KEEP_ALL
+from footplate.ports.backend import Backend
+from footplate.ports.leases import Lease
 from footplate.replica import kept_environments
 from footplate.replica.environment.cache import Cache
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
+from footplate.server.replica_services import ReplicaServices
+from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.domain.names import AttemptId, JobUid
-    from footplate.ports.backend import Backend
-    from footplate.ports.leases import Lease
     from footplate.server.context import ServiceContext
     from footplate.server.region_engines import RegionEngines
-    from footplate.server.replica_services import ReplicaServices
-    from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.names import JobUid
-    from footplate.domain.replica_records import Record
-    from footplate.ports.leases import Lease
-    from footplate.server.data_dir import DataDir
-    from footplate.server.leader_services import LeaderServices
+from footplate.control.tokens import Bearer
+from footplate.domain.names import JobUid
+from footplate.domain.replica_records import Record
+from footplate.ports.leases import Lease
+from footplate.server.data_dir import DataDir
+from footplate.server.leader_services import LeaderServices
 
 
 class CurrentLeader:

@@ -6,15 +6,14 @@ import os
 import ssl
 import tempfile
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from footplate.server.certificate_authority import CertificateAuthority
 
 HTTP, GRPC = "http/1.1", "h2"

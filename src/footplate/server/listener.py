@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _OF_THE_PORT = {
     errno.EADDRINUSE: (

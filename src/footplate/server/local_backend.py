@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,12 @@ import uv
 
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.fork_server import make_fork_server
+from footplate.protocol.promised import Promised
 from footplate.server.credential_files import find_credential_files
+from footplate.server.data_dir import DataDir
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.protocol.promised import Promised
-    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 

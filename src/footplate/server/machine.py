@@ -6,16 +6,13 @@ import os
 import resource
 import secrets
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.domain.names import JobUid
 from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
 from footplate.replica.isolation.procfs import UNSEEN, boot_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _UNBOUNDED = 1 << 20
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.domain.sites import Mode
 from footplate.ports.machine import CachedEnvironment, EnforcedLimit, EnvironmentCache
 from footplate.protocol.promised import USER
-from footplate.replica.environment.cache import Cache
+from footplate.replica.environment.cache import Cache, CacheEntry
 from footplate.replica.isolation import levels
 from footplate.server.isolation_probe import find_limits
 from footplate.server.program_users import resolve
 from footplate.settings import EVERY_PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.replica.environment.cache import CacheEntry
     from footplate.settings import Settings
 
 _MEANS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -11,19 +12,15 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from footplate.control.job_statistics import BOUNDS_S
+from footplate.api.request_counts import RequestCounts
+from footplate.control.job_statistics import BOUNDS_S, JobStatistics, Times
+from footplate.control.reduction_stats import ReductionTotals
+from footplate.control.status import Status
 from footplate.domain.job_states import State
+from footplate.domain.sites import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from prometheus_client import Metric
-
-    from footplate.api.request_counts import RequestCounts
-    from footplate.control.job_statistics import JobStatistics, Times
-    from footplate.control.reduction_stats import ReductionTotals
-    from footplate.control.status import Status
-    from footplate.domain.sites import Site
 
 
 def make_registry(

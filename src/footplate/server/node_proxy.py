@@ -5,23 +5,17 @@ Their first request there is CONNECT, as at the proxy's own port. Each tunnel sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 from footplate.control.program_api import CALLER_USER
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.proxy.hosts import find_host
+from footplate.proxy.hosts import ServedHost, find_host
 from footplate.proxy.refusals import refuse_host, refuse_port, refuse_program
+from footplate.proxy.request_head import ProxyRequest
 from footplate.server.bounded_http import BoundedRequests
-from footplate.server.proxy_connection import Admission, ProxyConnection
+from footplate.server.proxy_connection import Admission, ProxyConnection, Tunnels
 from footplate.server.proxy_listener import KEYED_ONLY, key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from footplate.proxy.hosts import ServedHost
-    from footplate.proxy.request_head import ProxyRequest
-    from footplate.server.proxy_connection import Tunnels
 
 _CONNECT = b"CONNECT "
 _NO_KEY = (

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.control.active_jobs import Queue
 from footplate.domain.names import JobUid
+from footplate.logs.files import FileLogs
 from footplate.logs.watchers import Watchers
-from footplate.ports.notifications import NoticeKind
-
-if TYPE_CHECKING:
-    from footplate.control.active_jobs import Queue
-    from footplate.logs.files import FileLogs
-    from footplate.ports.notifications import Notice
-    from footplate.server.leadership import CurrentLeader
+from footplate.ports.notifications import Notice, NoticeKind
+from footplate.server.leadership import CurrentLeader
 
 
 class Notifications:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.client.service import Service as Client
+from footplate.domain.job_states import State
+from footplate.domain.sites import Site
 from footplate.server.data_dir import DataDir
 from footplate.server.serving import serve
 from footplate.store import open_store
 
 if TYPE_CHECKING:
-    from footplate.domain.job_states import State
-    from footplate.domain.sites import Site
     from footplate.settings import Settings
 
 

@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,22 +21,19 @@ import uv
 
 from footplate.control.preparations import describe_runtime
 from footplate.domain.errors import DeadlineExceeded, Unavailable
-from footplate.ports.package_resolver import Resolution
+from footplate.domain.runtimes import Runtimes
+from footplate.ports.package_resolver import EnvironmentRequest, Resolution
+from footplate.protocol.message import Message
+from footplate.protocol.promised import Promised
 from footplate.protocol.task import SLICE_VARIABLE, Package, PythonTask, Task
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.subreaper import sweep_marked
 from footplate.replica.program_spec import compose_build_environment
+from footplate.server.data_dir import DataDir
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.runtimes import Runtimes
-    from footplate.ports.package_resolver import EnvironmentRequest
-    from footplate.protocol.message import Message
-    from footplate.protocol.promised import Promised
-    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 LIMIT_S = 600.0

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import IO, BinaryIO
 
 from footplate.domain.preview.source_patterns import METADATA
 from footplate.replica.environment.archive_inspection import inspect_open
 from footplate.replica.environment.errors import PreparationError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import IO
 
 MAX_ARCHIVE_BYTES = 16 << 20
 MAX_UNPACKED_BYTES = 64 << 20

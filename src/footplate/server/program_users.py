@@ -5,15 +5,12 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.replica.isolation import levels
 from footplate.settings import EVERY_PROJECT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 DEFAULT_RANGE = (1879048192, 2147352575)
 """Ids for which systemd and shadow have no use."""

@@ -5,34 +5,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from starlette.types import ASGIApp
 
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import ServiceError
 from footplate.grpc_api.relayed_calls import RelayedCaller
+from footplate.proxy.hosts import ServedHost
 from footplate.proxy.refusals import ESTABLISHED, refuse_head, refuse_program
-from footplate.proxy.request_head import END, MAX_BYTES, BadHead, parse_head
+from footplate.proxy.request_head import END, MAX_BYTES, BadHead, ProxyRequest, parse_head
 from footplate.proxy.served_requests import RefusedRequests, ServedRequests
 from footplate.server.bounded_http import TunnelledRequests
-from footplate.server.door import find_visitor
-from footplate.server.leaf_certificates import GRPC
+from footplate.server.door import Visitor, find_visitor
+from footplate.server.grpc_relay import GrpcRelay
+from footplate.server.leaf_certificates import GRPC, LeafCertificates
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Coroutine
-    from typing import Any
 
     import uvicorn
-    from starlette.types import ASGIApp
     from uvicorn.server import ServerState
-
-    from footplate.proxy.hosts import ServedHost
-    from footplate.proxy.request_head import ProxyRequest
-    from footplate.server.door import Visitor
-    from footplate.server.grpc_relay import GrpcRelay
-    from footplate.server.leaf_certificates import LeafCertificates
 
 _HEAD_S = 30.0
 _HANDSHAKE_S = 30.0

@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from typing import TYPE_CHECKING
+import socket
+from collections.abc import Callable
 from urllib.parse import unquote
 
 from footplate.control.program_storage import PROXY_USER
-from footplate.proxy.hosts import find_host
+from footplate.proxy.hosts import ServedHost, find_host
 from footplate.proxy.refusals import ask_password, refuse_host, refuse_port, refuse_program
-from footplate.server.proxy_connection import Admission, ProxyConnection
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-
-    from footplate.proxy.hosts import ServedHost
-    from footplate.proxy.request_head import ProxyRequest
-    from footplate.server.proxy_connection import Tunnels
+from footplate.proxy.request_head import ProxyRequest
+from footplate.server.proxy_connection import Admission, ProxyConnection, Tunnels
 
 MAX_REFUSED = 1000
 """Of hosts that were refused, that are remembered."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ import yaml
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.backend import DEFAULT_LEASE_S
-from footplate.backends.engine.engine import LauncherRequest
+from footplate.backends.engine.engine import Engine, LauncherRequest
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.backends.ray import RayEngine, RaySettings
@@ -26,6 +27,7 @@ from footplate.backends.region_bindings import (
     LOCAL,
     RAY,
     SLURM,
+    RegionBinding,
     check_names,
 )
 from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings
@@ -33,23 +35,19 @@ from footplate.backends.slurm.container_check import ContainerCheck
 from footplate.backends.slurm.mapping_check import check_mapping
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import EngineMachines, Mode, Site, memory_mb
+from footplate.ports.backend import ReplicaMachine
+from footplate.ports.engines import EngineReport
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.server.credential_files import find_credential_files
+from footplate.server.data_dir import DataDir
 from footplate.server.local_backend import find_py_spy
 from footplate.server.standby_backend import StandbyBackend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.backends.engine.engine import Engine
-    from footplate.backends.region_bindings import RegionBinding
-    from footplate.domain.catalogue import Catalogue
-    from footplate.ports.backend import ReplicaMachine
-    from footplate.ports.engines import EngineReport
     from footplate.server.cluster_listener import ClusterListener
-    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
+from footplate.buckets.bindings import BucketBinding, RemoteTarget
 from footplate.buckets.remote_objects import RemoteObjects
+from footplate.buckets.remote_store import RemoteStore
 from footplate.domain.errors import InvalidArgument, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.buckets.bindings import BucketBinding, RemoteTarget
-    from footplate.buckets.remote_store import RemoteStore
 
 _KINDS = {
     "s3": ("s3", "footplate.buckets.s3_store", "S3Store"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,19 +21,16 @@ from footplate.control.replica_reports import Reports
 from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.shells import Shells
 from footplate.control.stacks import Stacks
-from footplate.control.tokens import ShellTokens, Tokens
+from footplate.control.tokens import Bearer, ShellTokens, Tokens
+from footplate.domain.replica_records import Record
 from footplate.server.machine import free_port, most_connections
 from footplate.server.socket_owner import is_available
+from footplate.server.tuning_services import TuningServices
 from footplate.server.wheels import algorithms_wheel, reduction_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.tokens import Bearer
-    from footplate.domain.replica_records import Record
     from footplate.server.context import ServiceContext
     from footplate.server.tls_listeners import TlsListeners
-    from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
 
 

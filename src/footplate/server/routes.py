@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from starlette.routing import BaseRoute, Route
+
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.discovery_v1 import Described, discovery_routes
-from footplate.api.footplate_v1 import footplate_routes
+from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.footplate_v1.audit import audit_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
@@ -19,14 +22,14 @@ from footplate.api.footplate_v1.places import place_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.regions import region_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
-from footplate.api.footplate_v1.tls_ports import tls_health, tls_routes
+from footplate.api.footplate_v1.tls_ports import TlsPorts, tls_health, tls_routes
 from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
 from footplate.api.launcher_v1 import launcher_routes
 from footplate.api.locations import location_routes
-from footplate.api.logging_v2 import EntryWriting, JobFinder, logging_routes
+from footplate.api.logging_v2 import EntryWriting, Followers, JobFinder, logging_routes
 from footplate.api.metadata_v1 import metadata_routes
 from footplate.api.operations import operation_routes
 from footplate.api.refused_products import refused_product_routes
@@ -42,38 +45,31 @@ from footplate.api.vertex_v1 import (
     vertex_routes,
     vizier_routes,
 )
-from footplate.console import console_routes
+from footplate.console import ConsoleParts, console_routes
 from footplate.control.costs import Costs
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
+from footplate.control.models import ModelRegistry
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.control.written_entries import WrittenEntries
 from footplate.domain.errors import Unavailable
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.grpc_api.published import read_published
+from footplate.ports.launchers import Launchers
 from footplate.server.event_files import LocalEventFiles
+from footplate.server.job_services import JobServices
 from footplate.server.machine import RandomIds
 from footplate.server.machine_report import MachineReport
+from footplate.server.replica_services import ReplicaServices
+from footplate.server.tuning_services import TuningServices
+from footplate.wire.footplate_v1.status import Server
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from prometheus_client import CollectorRegistry
-    from starlette.routing import BaseRoute, Route
 
-    from footplate.api.footplate_v1 import About
-    from footplate.api.footplate_v1.tls_ports import TlsPorts
-    from footplate.api.logging_v2 import Followers
-    from footplate.console import ConsoleParts
-    from footplate.control.models import ModelRegistry
-    from footplate.ports.launchers import Launchers
     from footplate.server.context import ServiceContext
-    from footplate.server.job_services import JobServices
-    from footplate.server.replica_services import ReplicaServices
-    from footplate.server.tuning_services import TuningServices
-    from footplate.wire.footplate_v1.status import Server
-    from footplate.wire.json_text import JsonObject
 
 
 # Asks for health checks whether the database answers.

@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,10 +32,12 @@ from footplate.control.program_calls import ProgramCalls
 from footplate.control.program_keys import KeyedCalls
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.errors import InvalidArgument, NotFound, Unavailable, Violation
+from footplate.ports.object_storage import ObjectStorage
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.api_callers import ApiCallers
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
+from footplate.server.data_dir import DataDir
 from footplate.server.isolation_probe import PromisedIsolation
 from footplate.server.job_services import JobServices
 from footplate.server.leader_services import LeaderServices
@@ -53,11 +56,7 @@ from footplate.server.tuning_services import TuningServices
 from footplate.wire.footplate_v1.status import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.ports.object_storage import ObjectStorage
     from footplate.server.cluster_listener import ClusterListener
-    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 

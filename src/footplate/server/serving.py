@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from time import monotonic
+from types import FrameType
 from typing import TYPE_CHECKING, cast
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.domain.sites import Site
 from footplate.replica.open_files import raise_limit
 from footplate.server.bounded_http import BoundedRequests, BoundedWebSocket
 from footplate.server.data_dir import DataDir
@@ -26,13 +31,6 @@ from footplate.wire.scope_keys import PEER
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Sequence
-    from types import FrameType
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from footplate.domain.sites import Site
     from footplate.settings import Settings
 
     Ready = Callable[[str, Site, str | None], None]

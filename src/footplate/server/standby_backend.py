@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import builtins
+from collections.abc import Callable, Mapping
 
 from footplate.domain.errors import NotLeading
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Callable, Mapping
-
-    from footplate.domain.names import AttemptId
-    from footplate.ports.backend import AttemptStart, ReplicaObservation
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import AttemptStart, ReplicaObservation
 
 
 class StandbyBackend:

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from starlette.types import ASGIApp
+
+from footplate.server.data_dir import DataDir
+from footplate.server.door import Door
 from footplate.server.grpc_relay import GrpcRelay
 from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.listener import listen
@@ -21,16 +27,10 @@ from footplate.server.proxy_listener import ProxyListener
 from footplate.settings import AUTO, NONE, USUAL_PORTS
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-
     import uvicorn
-    from starlette.types import ASGIApp
     from uvicorn.server import ServerState
 
     from footplate.server.certificate_authority import CertificateAuthority
-    from footplate.server.data_dir import DataDir
-    from footplate.server.door import Door
     from footplate.settings import Settings
 
 

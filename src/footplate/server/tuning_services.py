@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from footplate.control.models import ModelRegistry
 from footplate.control.pipelines import PipelineAdvance
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
@@ -17,16 +18,11 @@ from footplate.control.tuning.trial_jobs import TrialJobs
 from footplate.control.tuning.trials import Trials
 from footplate.control.tuning.tuner import Tuner
 from footplate.control.vizier import EarlyStop, Studies, StudyTrials, Suggesting, Vizier
+from footplate.domain.names import JobUid, StudyUid
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyStore
 from footplate.server.machine import RandomIds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.models import ModelRegistry
-    from footplate.domain.names import JobUid, StudyUid
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyStore
 
 
 class TuningServices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, p
 from footplate.store.tables import REVISION, metadata, revisions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection, Engine
 
 _UNRELEASED = (*(f"000{number}" for number in range(1, 9)), "1001", "1002")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from sqlalchemy import exc
 from footplate.domain.errors import DataLoss, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import URL
 
 _ADVICE = {

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, func, insert, select
 
+from footplate.domain.jobs import JobEvent
+from footplate.domain.names import JobUid
+from footplate.ports.store import StoredEvent
 from footplate.store import row_codec
 from footplate.store.tables import job_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sqlalchemy import Connection
-
-    from footplate.domain.jobs import JobEvent
-    from footplate.domain.names import JobUid
-    from footplate.ports.store import StoredEvent
 
 _KEYS_AT_ONCE = 500
 """Both engines bound the number of a statement's parameters, SQLite at 32,766."""

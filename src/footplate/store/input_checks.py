@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or, leaves
 from footplate.domain.formatting import quoted
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.domain.studies.records import StudyRecord
+from footplate.domain.studies.space import Point
 from footplate.domain.text_validation import STORABLE, storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.records import StudyRecord
-    from footplate.domain.studies.space import Point
 
 MAX_COMPARISONS = 100
 MAX_DEPTH = 50

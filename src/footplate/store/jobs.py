@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from footplate.domain.daily_hours import RunningTimes
 from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, name_taken
+from footplate.domain.filters import Filter
+from footplate.domain.job_order import JobOrder
 from footplate.domain.job_states import State
-from footplate.domain.names import JobUid
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobName, JobUid
 from footplate.domain.output_directories import LEAVES, output_directory
 from footplate.domain.text_validation import storable
 from footplate.domain.tracking.event_logs import LogUpload
-from footplate.ports.notifications import NoticeKind
-from footplate.ports.store import ACTIVE, Page
+from footplate.ports.leases import Lease, Leases
+from footplate.ports.notifications import Notice, NoticeKind
+from footplate.ports.servers import Servers
+from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store import row_codec
 from footplate.store.documents import UploadBody, read, write
 from footplate.store.events import append_events, select_events
@@ -42,20 +50,8 @@ from footplate.store.transactions import Transactions
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
-
     from sqlalchemy import Connection, Engine, Select
 
-    from footplate.domain.daily_hours import RunningTimes
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobName
-    from footplate.ports.leases import Lease, Leases
-    from footplate.ports.notifications import Notice
-    from footplate.ports.servers import Servers
-    from footplate.ports.store import StoredEvent
     from footplate.store.row_codec import Record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, assert_never
@@ -23,14 +24,12 @@ from sqlalchemy import (
 from footplate.domain.filters import OPERATORS, And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.domain.timestamps import to_micros
+from footplate.store.paging import Position
 from footplate.store.tables import job_labels, jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from sqlalchemy import Connection, FromClause
 
-    from footplate.store.paging import Position
     from footplate.store.row_codec import Record
 
 

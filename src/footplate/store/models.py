@@ -8,9 +8,9 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
-from footplate.domain.filters import selects
+from footplate.domain.filters import Filter, selects
 from footplate.domain.model_registry import Model
-from footplate.domain.names import parse_model_name
+from footplate.domain.names import ModelName, parse_model_name
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.notifications import NoticeKind
@@ -18,15 +18,14 @@ from footplate.ports.pages import Page
 from footplate.store.documents import ModelBody, read, write
 from footplate.store.named_rows import check_version, rows_behind, unknown
 from footplate.store.paging import Position, first_page
+from footplate.store.row_codec import Values
 from footplate.store.tables import models
+from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from footplate.domain.filters import Filter
-    from footplate.domain.names import ModelName
-    from footplate.store.row_codec import Record, Values
-    from footplate.store.transactions import Transactions
+    from footplate.store.row_codec import Record
 
 
 class SqlModels:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select, tuple_
 
 from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
+from footplate.domain.tracking.resources import Resource
 from footplate.store.paging import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection, Select, Table
 
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.tracking.resources import Resource
     from footplate.store.row_codec import Record
 
 _BATCH = 200

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
 
-from footplate.domain.names import StudyUid
-from footplate.ports.store import ACTIVE, Store
+from footplate.domain.daily_hours import RunningTimes
+from footplate.domain.filters import Filter
+from footplate.domain.job_order import JobOrder
+from footplate.domain.job_states import State
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobName, JobUid, StudyUid
+from footplate.ports.store import ACTIVE, Page, Store, StoredEvent
+from footplate.ports.studies import StudyStore
 from footplate.store.studies.observed_studies import ObservedStudies
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from footplate.domain.daily_hours import RunningTimes
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
-    from footplate.domain.job_states import State
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobName, JobUid
-    from footplate.ports.store import Page, StoredEvent
-    from footplate.ports.studies import StudyStore
 
 
 class CombinedStore(Store, Protocol):

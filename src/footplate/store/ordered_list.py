@@ -5,27 +5,23 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, case, false, func, or_, select
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.filters import Field
-from footplate.domain.job_order import TIMES, directions, order_values
+from footplate.domain.filters import Field, Filter
+from footplate.domain.job_order import TIMES, JobOrder, Value, directions, order_values
+from footplate.domain.jobs import Job
 from footplate.domain.text_validation import storable
 from footplate.store.list_query import condition
-from footplate.store.pipeline_rows import is_row_of_its_own
+from footplate.store.pipeline_rows import Restriction, is_row_of_its_own
 from footplate.store.tables import jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from sqlalchemy import ColumnElement, Connection
 
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder, Value
-    from footplate.domain.jobs import Job
-    from footplate.store.pipeline_rows import Restriction
     from footplate.store.row_codec import Record
 
 _LARGEST = 2**63

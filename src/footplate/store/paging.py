@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.jobs import Job
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
 from footplate.ports.pages import Page, T
 from footplate.ports.store import Page as PageOfJobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
 
 _LARGEST = 2**63
 

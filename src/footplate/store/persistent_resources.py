@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
-from footplate.domain.names import parse_persistent_resource_name
+from footplate.domain.names import PersistentResourceName, parse_persistent_resource_name
 from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
@@ -17,14 +17,14 @@ from footplate.ports.pages import Page
 from footplate.store.documents import ResourceBody, read, write
 from footplate.store.named_rows import check_version, position_by_name, rows_behind, unknown
 from footplate.store.paging import Position, first_page
+from footplate.store.row_codec import Values
 from footplate.store.tables import persistent_resources as table
+from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from footplate.domain.names import PersistentResourceName
-    from footplate.store.row_codec import Record, Values
-    from footplate.store.transactions import Transactions
+    from footplate.store.row_codec import Record
 
 
 class SqlPersistentResources:

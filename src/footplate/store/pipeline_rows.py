@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import FromClause, exists, func, not_, true
 
+from footplate.domain.filters import Filter
 from footplate.domain.names import JobUid, backing_uid, pipelines_beside
 from footplate.store.list_query import Condition, condition
 from footplate.store.tables import jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.filters import Filter
 
 Restriction = Callable[[FromClause], Condition]
 """A condition on the columns of the jobs that are asked."""

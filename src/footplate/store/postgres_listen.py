@@ -6,18 +6,16 @@ import logging
 import os
 import select
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import ServiceError
+from footplate.ports.notifications import Notice
 from footplate.store.errors import translated
 from footplate.store.postgres_notify import CHANNEL, read_notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sqlalchemy import Engine
-
-    from footplate.ports.notifications import Notice
 
 _FIRST_REST_S, _LONGEST_REST_S = 0.1, 5.0
 _PROBE_S = 15.0

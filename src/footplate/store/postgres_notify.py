@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -9,8 +10,6 @@ from sqlalchemy import func, select
 from footplate.ports.notifications import Notice, NoticeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import Connection
 
 CHANNEL = "footplate"

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.store.sql_engines import NO_TRANSACTION
+from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection, Engine
-
-    from footplate.store.transactions import Transactions
 
 LOG_BYTES = 6 << 20
 """SQLite begins it anew when 1000 pages are in it, 4 MiB: so much, and some for slow readers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,11 @@ from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
 from footplate.store.input_checks import check_quota_texts
 from footplate.store.tables import quotas
+from footplate.store.transactions import Transactions
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sqlalchemy import ColumnElement
-
-    from footplate.store.transactions import Transactions
 
 _KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, func, literal, select, union_all
@@ -15,8 +16,6 @@ from footplate.ports.store import ACTIVE
 from footplate.store.tables import jobs
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import ColumnElement, Connection, Select
 
     from footplate.domain.machine_hours import Machines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
@@ -14,14 +15,12 @@ from footplate.ports.servers import Member
 from footplate.store.database_clock import MICROS, now_micros
 from footplate.store.documents import read, write
 from footplate.store.tables import home, leases, servers
+from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sqlalchemy import ColumnElement, Connection
 
     from footplate.store.row_codec import Record
-    from footplate.store.transactions import Transactions
 
 
 # The leader's lease in PostgreSQL, and its substitute for a single server.
@@ -187,7 +186,7 @@ class SingleServer:
     def join(
         self,
         member: Member,
-        silent_s: float,
+        silent_s: float,  # noqa: ARG002
         database: str | None = None,
     ) -> str:
         if database not in (None, SQLITE):
@@ -199,13 +198,13 @@ class SingleServer:
         self._member = member
         return SQLITE
 
-    def heartbeat(self, member: Member, silent_s: float) -> bool:
+    def heartbeat(self, member: Member, silent_s: float) -> bool:  # noqa: ARG002
         return self._member is not None
 
-    def leave(self, server: str) -> None:
+    def leave(self, server: str) -> None:  # noqa: ARG002
         self._member = None
 
-    def living(self, silent_s: float) -> tuple[Member, ...]:
+    def living(self, silent_s: float) -> tuple[Member, ...]:  # noqa: ARG002
         return () if self._member is None else (self._member,)
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from footplate.ports.notifications import NoticeKind
 from footplate.store.errors import translated
 from footplate.store.postgres_notify import notify
 from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sqlalchemy import Connection, Engine
-
-    from footplate.ports.notifications import NoticeKind
 
 
 class Transactions:

@@ -6,6 +6,7 @@ stands on the log axis, seen from the other end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -15,15 +16,13 @@ from footplate.domain.studies.parameters import (
     DiscreteParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
     Scale,
+    Value,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    from footplate.domain.studies.parameters import Parameter, Value
 
     Floats = NDArray[np.float64]
 

@@ -15,6 +15,7 @@ are overdue after 2 N + 8 trials, since the others come back while they wait.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, product
@@ -25,18 +26,16 @@ from footplate.domain.formatting import shortened
 from footplate.domain.studies.parameters import (
     Branch,
     CategoricalParameter,
+    CountableParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
+    Value,
 )
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
 from footplate.tuning.sampling import SeenPoints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from footplate.domain.studies.parameters import CountableParameter, Parameter, Value
-    from footplate.domain.studies.space import Point
-
     Narrowed = tuple[Parameter, tuple[CountableParameter, ...]]
 
 MOST = 64

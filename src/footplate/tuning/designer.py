@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study
+from footplate.domain.studies.space import Point
+from footplate.domain.studies.study import Study
 
 
 class Reason(Enum):

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log10
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import numpy as np
 import scipy
 
-from footplate.domain.studies.study import Algorithm
-from footplate.tuning.bayesian.model import VERSION
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.studies.study import Algorithm, Study, StudyConfig
+from footplate.tuning.bayesian.model import VERSION, Model
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
-from footplate.tuning.sampling import all_tried, draw_new, generator, repeats, tried
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.studies.space import Point, SearchSpace
-    from footplate.domain.studies.study import Study, StudyConfig
-    from footplate.tuning.bayesian.model import Model
-    from footplate.tuning.designer import Designer
-    from footplate.tuning.sampling import SeenPoints
-
+from footplate.tuning.designer import Batch, Designer, Explanation, Reason, Suggestion
+from footplate.tuning.sampling import SeenPoints, all_tried, draw_new, generator, repeats, tried
 
 _UNCOUNTABLE = 10**15
 

@@ -13,20 +13,19 @@ out so that plain Euclidean distances between them mean something, and kernels o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.tuning.axes import axis
+from footplate.domain.studies.parameters import Value
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.tuning.axes import Axis, axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
-    from footplate.domain.studies.parameters import Value
-    from footplate.domain.studies.space import Point, SearchSpace
-    from footplate.tuning.axes import Axis, Floats
+    from footplate.tuning.axes import Floats
 
     Indices = NDArray[np.int64]
 

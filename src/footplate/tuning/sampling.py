@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from footplate.domain.studies.parameters import DoubleParameter
-from footplate.domain.studies.space import key
-from footplate.domain.studies.study import Noise
+from footplate.domain.studies.parameters import DoubleParameter, Parameter, Value
+from footplate.domain.studies.space import Point, SearchSpace, key
+from footplate.domain.studies.study import Noise, Study
 from footplate.tuning.axes import axis
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from footplate.domain.studies.parameters import Parameter, Value
-    from footplate.domain.studies.space import Point, SearchSpace
-    from footplate.domain.studies.study import Study
 _ATTEMPTS = 32
 _WALKED = 4096
 """In finite spaces of at most so many points, what is left is counted out."""

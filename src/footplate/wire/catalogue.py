@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import (
+    Accelerator,
+    Catalogue,
+    DeviceLimit,
+    MachineType,
+    Region,
+    ScaleTier,
+)
+from footplate.domain.jobs import MachineSpec
+from footplate.domain.runtimes import Offer
+from footplate.wire.json_text import JsonObject
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.domain.catalogue import (
-        Accelerator,
-        Catalogue,
-        DeviceLimit,
-        MachineType,
-        Region,
-        ScaleTier,
-    )
-    from footplate.domain.jobs import MachineSpec
-    from footplate.domain.runtimes import Offer
-    from footplate.wire.json_text import JsonObject
 
 
 def encode_catalogue(catalogue: Catalogue) -> JsonObject:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LABEL = "footplate-directories"
 """Its value is one of ``DirectoryForm``; it is stronger than the setting ``directories``."""

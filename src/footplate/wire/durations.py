@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DURATION = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?s")
 _MAX_S = 315_576_000_000.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -17,8 +17,6 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from pydantic import JsonValue
     from pydantic_core import ErrorDetails
 

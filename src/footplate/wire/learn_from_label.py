@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LABEL = "footplate-learn-from"
 """Its value is the id of an earlier tuning job, or study, of the same project and region.

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TypeVar
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.job_order import OrderedBy
+from footplate.domain.filters import Field
+from footplate.domain.job_order import JobOrder, OrderedBy
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.filters import Field
-    from footplate.domain.job_order import JobOrder
 
 T = TypeVar("T")
 

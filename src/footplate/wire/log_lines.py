@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from footplate.domain.log_lines import restart_of
+from footplate.domain.log_lines import Entry, restart_of
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from footplate.domain.log_lines import Entry
-    from footplate.wire.json_text import JsonObject
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 """In ASCII: readers of lines split them at other characters than ``\\n``, too."""

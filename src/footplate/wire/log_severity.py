@@ -12,11 +12,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import NoReturn
 
 SEVERITIES = (
     "DEFAULT",

@@ -6,18 +6,15 @@ import base64
 import binascii
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 _DIGEST_LENGTH = 8
 _NUMBER = re.compile(r"-?[0-9]{1,19}")

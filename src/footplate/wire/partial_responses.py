@@ -11,12 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 50

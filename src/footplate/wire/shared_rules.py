@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import listed
@@ -13,9 +13,6 @@ from footplate.domain.image_reference import MalformedReference, parse_reference
 from footplate.domain.start_limits import MAX_WORD_BYTES
 from footplate.domain.tuning.progress import MOST_AT_ONCE
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 def parallel_warnings(

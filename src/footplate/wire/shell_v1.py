@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_text import describe, parse_object
+from footplate.wire.json_text import JsonObject, describe, parse_object
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 MAX_MESSAGE_BYTES = 1 << 20
 WINDOW_BYTES = 1 << 18

@@ -5,19 +5,15 @@ A replica's own words are hostile until checked: a program may have got hold of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.stacks import Dump, Frame, Process, Report, Thread
-from footplate.wire.json_text import describe, parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject, describe, parse_object
 
 MAX_PROCESSES = 64
 MAX_THREADS = 128

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.domain.errors import Code
-
-if TYPE_CHECKING:
-    from footplate.domain.errors import ServiceError
-    from footplate.wire.json_text import JsonObject
+from footplate.domain.errors import Code, ServiceError
+from footplate.wire.json_text import JsonObject
 
 MAX_MESSAGE_LENGTH = 20_000
 MAX_VIOLATIONS = 51

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.machines import unknown_region
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from footplate.domain.catalogue import Catalogue
 
 LABEL = "footplate-trial-regions"
 """Its value is the names of regions with ``_`` between them: labels hold no commas."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import GcsUri
 from footplate.domain.package_formats import is_module
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_PACKAGES = 100
 

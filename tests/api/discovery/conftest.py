@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import httplib2
@@ -13,6 +14,7 @@ import httpx
 import pytest
 from googleapiclient import discovery
 from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from footplate.api.app import create_app
 from footplate.api.discovery_v1 import Described, discovery_routes
@@ -52,11 +54,6 @@ from tests.support.persistent_resources import MemoryResources
 from tests.support.sites import make_regions, make_site
 from tests.support.store import MemoryStore
 from tests.support.vizier import CountingIds, memory_vizier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import googleapiclient.discovery_cache
 import httpx
@@ -26,12 +27,8 @@ from footplate.wire.vertex_v1 import (
     tracking_models,
     vizier_models,
 )
+from tests.api.discovery.conftest import World
 from tests.api.discovery.test_documents import APIS, document, methods, requests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.api.discovery.conftest import World
 
 _GOOGLES = Path(googleapiclient.discovery_cache.__file__).parent / "documents"
 _VALUES = {"boolean": "true", "integer": "1"}

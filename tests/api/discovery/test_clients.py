@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from googleapiclient.errors import HttpError
 from googleapiclient.http import MediaInMemoryUpload, MediaIoBaseDownload
 
-if TYPE_CHECKING:
-    from tests.api.discovery.conftest import World
+from tests.api.discovery.conftest import World
 
 PROJECT = "projects/demo"
 PLACE = f"{PROJECT}/locations/us-central1"

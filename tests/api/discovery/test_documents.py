@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import httpx
 import pytest
@@ -16,12 +17,8 @@ from footplate.api.discovery_v1.storage_methods import PARTS_OF_METHODS
 from footplate.api.discovery_v1.types import ModelTypes
 from footplate.api.security import Access
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
+from tests.api.discovery.conftest import World
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.api.discovery.conftest import World
 
 APIS = (
     ("ml", "v1"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 from google.auth.credentials import AnonymousCredentials
 from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from footplate.api.app import create_app
 from footplate.api.cloud_projects import cloud_project_routes
@@ -21,20 +26,11 @@ from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
 from footplate.control.models import ModelRegistry
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 from tests.support.models import MemoryFiles, MemoryModels
 from tests.support.vizier import CountingIds, memory_vizier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from footplate.domain.jobs import Job
 
 
 def crash(_request: Request) -> Response:

@@ -6,6 +6,8 @@ gcloud sends the requests over REST that are here.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -24,9 +26,10 @@ from footplate.domain.errors import no_bucket
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.names import GcsUri
 from footplate.domain.quotas import Quotas
-from footplate.domain.submission import Location
+from footplate.domain.submission import Location, Submission
 from footplate.grpc_api.schema import load_schema
 from footplate.grpc_api.transcoding import Transcoder
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission as read_training
 from footplate.wire.vertex_v1.submissions import read_submission as read_vertex
 from tests.support.catalogue import built_in
@@ -37,12 +40,6 @@ from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.domain.submission import Submission
-    from footplate.wire.json_text import JsonObject
-
     Client = Callable[[str, str, tuple[str, ...]], Submission]
 
 HERE = Location("demo", "us-central1")

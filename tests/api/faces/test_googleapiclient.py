@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,13 +13,10 @@ from footplate.domain.errors import Code
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import httpx
-
-    from tests.support.jobs_service import MemoryJobs
 
 PARENT = "projects/demo"
 

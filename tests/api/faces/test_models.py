@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.models import MemoryFiles
+
 if TYPE_CHECKING:
     import httpx
-
-    from tests.support.models import MemoryFiles
 
 P = "projects/demo/locations/us-central1"
 URL = f"/v1/{P}/models"

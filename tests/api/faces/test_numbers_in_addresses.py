@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -32,10 +33,6 @@ from tests.support.http_server import serve
 from tests.support.jobs import make_job
 from tests.support.logs import MemoryLogs
 from tests.support.usage import MemoryUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TOKENS = Tokens(b"key")
 JOB = react(make_job(), Admitted(FakeClock().now())).job

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from footplate.api.app import create_app
 from footplate.api.program_calls import ProgramCallCheck
@@ -20,12 +22,6 @@ from footplate.wire.scope_keys import PEER
 from tests.support.catalogue import built_in
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.requests import Request
-    from starlette.types import Receive, Scope, Send
 
 REFUSED = "programs may not call"
 PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status", "/jobs", "/console/x")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,15 +16,10 @@ from footplate.api.vertex_v1 import tracking_routes
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.store import open_store
+from tests.api.faces.conftest import Switch
 from tests.support.clock import FakeClock
 from tests.support.jobs import CREATED
 from tests.support.vizier import CountingIds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.api.faces.conftest import Switch
 
 P = "projects/demo/locations/us-central1"
 STORE = f"{P}/metadataStores/default"

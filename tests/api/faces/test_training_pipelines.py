@@ -11,11 +11,10 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.pipelines import ModelUpload
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     import httpx
-
-    from tests.support.jobs_service import MemoryJobs
 
 P = "projects/demo/locations/us-central1"
 URL = f"/v1/{P}/trainingPipelines"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,18 @@ from googleapiclient import discovery
 
 from footplate.domain.admission import Explanation
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.domain.jobs import Ending, Job
 from footplate.domain.names import TrainingJobName
 from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.parameters import Value
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from tests.support.jobs import CREATED
+from tests.support.jobs_service import MemoryJobs
 from tests.support.trials import succeeded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import httpx
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.parameters import Value
-    from tests.support.jobs_service import MemoryJobs
 
 JOBS = "/v1/projects/demo/jobs"
 NAME = TrainingJobName("demo", "search_1")

@@ -11,11 +11,10 @@ from footplate.domain.errors import Code
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     import httpx
-
-    from tests.support.jobs_service import MemoryJobs
 
 JOBS = "/v1/projects/demo/jobs"
 

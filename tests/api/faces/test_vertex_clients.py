@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,13 +16,10 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.submission import Tuning
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import httpx
-
-    from tests.support.jobs_service import MemoryJobs
 
 P = "projects/demo/locations/us-central1"
 POOL = {

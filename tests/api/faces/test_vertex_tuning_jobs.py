@@ -12,7 +12,7 @@ from google.cloud import aiplatform, aiplatform_v1
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.domain.jobs import Ending, Job
 from footplate.domain.names import parse_job_name
 from footplate.domain.studies.metrics import Selection
 from footplate.domain.studies.records import TrialRecord
@@ -20,13 +20,11 @@ from footplate.domain.studies.trials import TrialState
 from tests.api.faces.test_vertex_clients import POOL
 from tests.api.faces.test_vertex_v1 import P, body, tuning_body
 from tests.support.jobs import CREATED
+from tests.support.jobs_service import MemoryJobs
 from tests.support.trials import succeeded
 
 if TYPE_CHECKING:
     import httpx
-
-    from footplate.domain.jobs import Job
-    from tests.support.jobs_service import MemoryJobs
 
 JOBS = f"/v1/{P}/hyperparameterTuningJobs"
 

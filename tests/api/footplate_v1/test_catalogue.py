@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx
 
@@ -10,12 +10,8 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
+from footplate.wire.json_text import JsonObject
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.wire.json_text import JsonObject
 
 OWN = """\
 [machine_types.rack]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -26,10 +27,6 @@ from tests.support.http_server import serve
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.jobs_service import MemoryJobs
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 OLD = "projects/demo/jobs/old_model"
 CUSTOM = "projects/demo/locations/europe-west4/customJobs/7"

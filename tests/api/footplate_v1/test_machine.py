@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -13,9 +14,6 @@ from footplate.api.footplate_v1.machine import MOST, machine_routes
 from footplate.api.security import Access
 from footplate.ports.machine import CachedEnvironment, EnforcedLimit, EnvironmentCache
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LAYER = CachedEnvironment(
     kind="layers",

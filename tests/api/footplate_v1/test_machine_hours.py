@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -22,9 +22,6 @@ from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOW = datetime(2026, 3, 10, 6, tzinfo=UTC)
 TODAY = NOW.date()

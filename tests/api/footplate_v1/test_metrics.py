@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -17,9 +17,6 @@ from footplate.domain.names import TrainingJobName, TuningJobName
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_search, make_spec
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = TrainingJobName("demo", "census_1")
 TUNING = TuningJobName("demo", "us-central1", "17")

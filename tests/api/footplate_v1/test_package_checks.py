@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import threading
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 import pytest
@@ -28,10 +30,6 @@ from tests.support.container_engine import FakeContainerEngine
 from tests.support.http_server import serve
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 JOBS = "/footplate/v1/projects/demo/jobs:checkPackages"
 CUSTOM = "/footplate/v1/projects/demo/locations/us-central1/customJobs:checkPackages"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -14,9 +15,6 @@ from footplate.control.quotas import EffectiveQuotas, QuotaBook
 from footplate.domain.quotas import Quota
 from tests.support.http_server import serve
 from tests.support.quotas import CATALOGUE, MemoryQuotas
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 QUOTA = "/footplate/v1/projects/ads/locations/us-central1/quota"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -19,9 +19,6 @@ from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import make_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STEADY = "projects/demo/jobs/steady"
 UNLUCKY = "projects/demo/jobs/unlucky"

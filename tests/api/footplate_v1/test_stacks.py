@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -25,9 +25,6 @@ from footplate.protocol.control_requests import ControlResponse
 from tests.support.http_server import serve
 from tests.support.jobs import make_custom_name, make_job, make_spec
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = make_custom_name()
 FIRST, SECOND = "workerpool0-0", "workerpool1-0"

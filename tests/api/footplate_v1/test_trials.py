@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import httpx
@@ -15,6 +15,7 @@ from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.security import Access
 from footplate.domain.admission import Explanation
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
 from footplate.domain.names import CustomJobName, StudyUid
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.records import (
@@ -26,16 +27,11 @@ from footplate.domain.studies.records import (
 )
 from footplate.domain.studies.stopping import MedianSpec, ReplayedStop
 from footplate.domain.studies.trials import TrialState
+from footplate.domain.tuning.search import Search
 from tests.support.http_server import serve
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.store import MemoryStore
 from tests.support.trials import LOSS, SEARCH, STUDY, MemoryTrials, succeeded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.tuning.search import Search
 
 NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/9"
 PLAIN = "projects/demo/jobs/plain"

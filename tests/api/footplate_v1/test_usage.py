@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -14,6 +14,7 @@ from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.domain.errors import NotFound
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
 from footplate.domain.names import TrainingJobName
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.footplate_v1.usage import Figure
@@ -22,11 +23,6 @@ from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import MASTER, START, WORKER, make_sample, make_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.jobs import Job
 
 NAME = TrainingJobName("demo", "census_1")
 PATH = f"/footplate/v1/{NAME}/usage"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -25,10 +27,6 @@ from tests.support.http_server import serve
 from tests.support.models import make_model
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 JOBS = "/footplate/v1/projects/demo/jobs:validate"
 CUSTOM = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"

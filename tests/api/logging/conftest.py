@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from footplate.api.app import create_app
@@ -31,26 +33,17 @@ from footplate.control.tokens import Bearer
 from footplate.control.written_entries import WrittenEntries
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Ending, Replica
+from footplate.domain.jobs import Ending, Job, Replica
 from footplate.domain.log_lines import Line
-from footplate.domain.names import CustomJobName, TrainingJobName, trial_run_name
+from footplate.domain.names import CustomJobName, JobName, TrainingJobName, trial_run_name
 from footplate.domain.submission import Location, Submission
 from footplate.logs.files import FileLogs
+from footplate.ports.logs import Logs
 from footplate.wire.log_severity import read_line
+from footplate.wire.logging_v2.scope import Span
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_search, make_spec
 from tests.support.jobs_service import MemoryJobs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from starlette.applications import Starlette
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.ports.logs import Logs
-    from footplate.wire.logging_v2.scope import Span
 
 LOCATIONS = ("europe-west4", "us-central1")
 TRAINING = TrainingJobName("demo", "job_1")

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.api.logging_v2 import entries
-from footplate.domain.names import TrainingJobName, TuningJobName
+from footplate.domain.names import JobName, TrainingJobName, TuningJobName
 from footplate.domain.submission import Location
-from tests.api.logging.conftest import TRAINING
+from tests.api.logging.conftest import TRAINING, World
 
 if TYPE_CHECKING:
     import httpx
-
-    from footplate.domain.names import JobName
-    from tests.api.logging.conftest import World
 
 FILTER = 'resource.type="ml_job" AND resource.labels.job_id="{}"'
 STREAM_LOGS = {

@@ -6,24 +6,18 @@ import json
 import os
 import subprocess
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
-from tests.api.logging.conftest import build
+from tests.api.logging.conftest import World, build
 from tests.support.forked_process import ForkedProcess
 from tests.support.gcloud import find_gcloud
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from starlette.types import Receive, Scope, Send
-
-    from tests.api.logging.conftest import World
 
 _TIMEOUT_S = 90.0
 TEXTS = (

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.domain.names import TuningJobName
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, TuningJobName
 from footplate.domain.submission import Location
-from tests.api.logging.conftest import TRAINING
+from tests.api.logging.conftest import TRAINING, World
 from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     import httpx
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from tests.api.logging.conftest import World
 
 
 def parse(answer: httpx.Response) -> list[dict[str, Any]]:

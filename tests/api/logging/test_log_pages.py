@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.domain.jobs import Job
 from footplate.domain.log_lines import Line
-from tests.api.logging.conftest import TRAINING
+from tests.api.logging.conftest import TRAINING, World
 
 if TYPE_CHECKING:
     import httpx
-
-    from footplate.domain.jobs import Job
-    from tests.api.logging.conftest import World
 
 URL = f"/footplate/v1/{TRAINING}/lines"
 SEVERITIES = ("INFO", "WARNING", "INFO", "ERROR")

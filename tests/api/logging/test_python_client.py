@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -25,14 +26,10 @@ from google.cloud.logging_v2.types import TailLogEntriesRequest
 from footplate.grpc_api import tailing
 from footplate.grpc_api.port import GrpcPort
 from footplate.grpc_api.schema import load_schema
-from tests.api.logging.conftest import build
+from tests.api.logging.conftest import World, build
 from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.api.logging.conftest import World
-
     Make = Callable[[], Client]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -12,11 +12,8 @@ import pytest
 from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Replica
 from footplate.domain.names import TrainingJobName
-from tests.api.logging.conftest import build
+from tests.api.logging.conftest import World, build
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from tests.api.logging.conftest import World
 
 PYTHON = "projects/demo/logs/python"
 OF_JOB = {"type": "ml_job", "labels": {"job_id": "job_1"}}

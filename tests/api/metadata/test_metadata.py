@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import google.auth
 import google.auth.jwt
@@ -25,9 +26,6 @@ from footplate.server.clock import SystemClock
 from tests.support.http_server import serve
 from tests.support.program_keys import MASTER, SECRET, store_running_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ACCOUNT = "/computeMetadata/v1/instance/service-accounts/default"
 FLAVOR = {"Metadata-Flavor": "Google"}

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from footplate.api.app import create_app
 from footplate.api.replica_v1 import control_request_routes
@@ -21,7 +23,7 @@ from footplate.control.control_requests import ControlRequestKind, ControlReques
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Replica
+from footplate.domain.jobs import Job, Replica
 from footplate.domain.names import AttemptId
 from footplate.protocol.control_requests import ControlResponse
 from footplate.wire.control_requests import MAX_ANSWER_BYTES
@@ -29,13 +31,6 @@ from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.requests import Request
-
-    from footplate.domain.jobs import Job
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 TOKENS = Tokens(b"k" * 32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,14 +15,10 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 from footplate.server.remote_buckets import open_remotes
 from tests.api.storage.test_gcloud import Gcloud, gcloud
+from tests.support.s3_server import S3Server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from google.cloud import storage
-
-    from tests.support.s3_server import S3Server
 
 __all__ = ["gcloud"]
 MEBIBYTE = 1 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,15 +11,11 @@ from starlette.exceptions import HTTPException
 
 from footplate.api.errors import answer_router_error, answer_service_error
 from footplate.api.storage_v1 import program_routes, storage_routes
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.domain.errors import ServiceError
 from footplate.domain.names import GcsUri
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.buckets.folder_buckets import FolderBuckets
 
 OWN, SHARED, NAMED, OLD, FOREIGN = "own", "data-set", "out-put", "stage", "theirs"
 MAY_USE = [OWN, SHARED, NAMED, OLD]

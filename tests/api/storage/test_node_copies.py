@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from footplate.api.errors import answer_router_error, answer_service_error
 from footplate.api.storage_v1 import program_routes, storage_routes
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import ServiceError
 from footplate.protocol.bucket_copies import PlannedBucket, StepResult
 from footplate.replica.http_client import ServerUnavailable
@@ -22,14 +26,6 @@ from footplate.replica.node_copies import copier as module
 from footplate.replica.node_copies.copier import NodeCopier, follow
 from tests.api.storage.conftest import check
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from starlette.requests import Request
-
-    from footplate.buckets.folder_buckets import FolderBuckets
 
 
 class Plan:

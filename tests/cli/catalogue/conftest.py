@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from click.testing import Result
 
 OWN = """\
 replace = true

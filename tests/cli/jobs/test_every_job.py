@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -31,8 +32,6 @@ from tests.support.jobs import make_job, make_spec
 from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     Invoke = Callable[..., Result]
 
 NOW = datetime.now(UTC)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 
 from tests.support.fake_service import TIME, Answer, FakeService
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
 
 PLACE = "projects/demo/locations/us-central1"
 JOB = "projects/demo/jobs/census_1"

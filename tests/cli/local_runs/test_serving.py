@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.cli.local_runs.serving import private_settings
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import Mode
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWN = """\
 host = "0.0.0.0"

@@ -7,8 +7,8 @@ read the difference before it is committed.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -17,9 +17,6 @@ from footplate.catalogue import load_catalogue
 from footplate.cli.main import main
 from footplate.wire.catalogue import encode_catalogue
 from tests.support.fake_service import TIME, Answer, FakeService
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HERE = Path(__file__).parent
 PLACE = "projects/demo/locations/us-central1"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,13 +14,9 @@ from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.control.quotas import EffectiveQuotas, QuotaBook
 from footplate.domain.quotas import Quota
+from footplate.domain.resources import Amounts
 from tests.support.http_server import serve
 from tests.support.quotas import CATALOGUE, MemoryQuotas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.resources import Amounts
 
 
 @dataclass

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 
 from footplate.domain.quotas import Quota
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.cli.quotas.conftest import Quotas
+from tests.cli.quotas.conftest import Quotas
 
 ADS = ("--project=ads", "--region=us-central1")
 

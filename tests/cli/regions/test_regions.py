@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 from click.testing import CliRunner, Result
@@ -20,9 +20,6 @@ from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.http_server import serve
 from tests.support.sites import make_engine_site, make_regions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 FACTS = ("slurm 22.05.8", "queue: 1 job runs, 2 wait")
 PROBLEM = "the partition 'gpu' has no nodes, or does not exist; `sinfo` lists partitions"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from footplate.cli.main import main
 from tests.support.environments import lock, make_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 OWN = f"""\

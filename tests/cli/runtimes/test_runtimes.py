@@ -7,20 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.cache_locks import Leases, open_lock, try_alone
 from footplate.testing.service import FOOTPLATE
+from tests.cli.runtimes.conftest import Machine
 from tests.support.forked_process import ForkedProcess
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.runtimes.conftest import Machine
 
 
 def shape(text: str) -> str:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.buckets.bindings import BucketBinding
 from footplate.cli.storage.binding import bind
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.settings import load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
 
 CLOUD = "gs://cloud-samples-data"
 CREATE = ("storage", "buckets", "create")

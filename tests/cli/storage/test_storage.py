@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
-from tests.support.fake_service import TIME
+from click.testing import Result
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import TIME, FakeService
 
 
 def test_buckets_are_made_and_listed(invoke: Callable[..., Result], fake: FakeService) -> None:

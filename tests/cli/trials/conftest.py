@@ -1,13 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.support.fake_service import TIME
-
-if TYPE_CHECKING:
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import TIME, FakeService
 
 JOB = "projects/demo/jobs/census_1"
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import yaml
+from click.testing import Result
+
+from tests.support.fake_service import FakeService
 
 from .conftest import JOB, answer, measured, trial
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
 
 TRIALS = ("ai-platform", "jobs", "trials")
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 
 from footplate.cli.trials import watch
+from tests.support.fake_service import FakeService
 
 from .conftest import JOB, answer, measured, trial
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
 
 FIRST = trial(1, parameters={"learning_rate": 0.1}, final=measured(0.5, 100))
 RUNNING = trial(2, "ACTIVE", parameters={"learning_rate": 0.2}, latest=measured(0.4, 30))

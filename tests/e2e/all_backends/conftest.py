@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.clients.conftest import (
     anonymous,
     bucket,
@@ -20,18 +20,11 @@ from tests.clients.conftest import (
     trainers,
 )
 from tests.e2e.service.conftest import CACHE, Context
-from tests.support.kubernetes import IMAGE
+from tests.support.kubernetes import IMAGE, Kubernetes
 from tests.support.kubernetes_rig import package_template
 from tests.support.ports import free_port
-from tests.support.slurm import PARTITION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.testing.service import RunningService
-    from tests.support.kubernetes import Kubernetes
-    from tests.support.ray_cluster import RayCluster
-    from tests.support.slurm import SlurmCluster
+from tests.support.ray_cluster import RayCluster
+from tests.support.slurm import PARTITION, SlurmCluster
 
 __all__ = ["anonymous", "bucket", "finish", "footplate", "home", "ml", "storage_client", "trainers"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -9,21 +11,18 @@ import pytest
 
 from footplate.domain.names import TrainingJobName
 from tests.clients.conftest import PROJECT
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.tuning_helpers import REPORTER, search, starts
 from tests.support.environments import make_wheel
+from tests.support.kubernetes import Kubernetes
+from tests.support.ray_cluster import RayCluster
+from tests.support.slurm import SlurmCluster
+from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
 
     from google.cloud import storage
-
-    from tests.e2e.service.conftest import Context
-    from tests.support.kubernetes import Kubernetes
-    from tests.support.ray_cluster import RayCluster
-    from tests.support.slurm import SlurmCluster
-    from tests.support.trainers import Trainers
 
     Finish = Callable[..., dict[str, Any]]
     Footplate = Callable[..., subprocess.CompletedProcess[str]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,6 @@ from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engi
 from tests.e2e.service.conftest import CACHE
 from tests.support.engines import make_python_image, private_dockerd, private_podman
 from tests.support.engines.requirements import require_engine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -12,11 +12,7 @@ from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import ContainerContext, Engine
 from tests.e2e.service.conftest import CACHE
 from tests.e2e.service.test_bound_buckets import write_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.s3_server import S3Server
+from tests.support.s3_server import S3Server
 
 PROBE = """
 import os, pathlib, sys

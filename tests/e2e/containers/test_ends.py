@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_context import ContainerContext
+from tests.e2e.containers.container_context import ContainerContext, Engine
 from tests.e2e.service.conftest import CACHE
 from tests.e2e.service.test_ends import FAMILY, check_silence
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.containers.container_context import Engine
 
 
 def test_exit_codes_and_signals(each: ContainerContext) -> None:

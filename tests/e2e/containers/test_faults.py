@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.job_states import State
+from footplate.domain.names import CustomJobName, TrainingJobName
 from footplate.domain.stacks import describe
 from footplate.testing.faults.processes import find_supervisor
+from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.engines.test_pull import MB, Silent, silent
 from tests.e2e.service.test_shells import IN_TIME_S
 from tests.e2e.service.test_stacks import collect
 from tests.support.engines import private_registry, push_image
 from tests.support.engines.requirements import require_registry
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import CustomJobName, TrainingJobName
-    from tests.e2e.containers.container_context import ContainerContext
 
 __all__ = ["silent"]
 

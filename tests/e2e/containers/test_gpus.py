@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.containers.engine_api import Engine as EngineApi
 from footplate.containers.engine_api import EngineError
-from tests.e2e.containers.container_context import IMAGE
-
-if TYPE_CHECKING:
-    from tests.e2e.containers.container_context import Engine
+from tests.e2e.containers.container_context import IMAGE, Engine
 
 
 def test_podman_looks_for_the_requested_gpu(podman: Engine) -> None:

@@ -8,20 +8,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_context import ContainerContext
+from tests.e2e.containers.container_context import ContainerContext, Engine
 from tests.e2e.service.conftest import CACHE
 from tests.support import ROOT, idioms
 from tests.support.engines.python_image import find_libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.containers.container_context import Engine
 
 SCRIPTS = ("paths.py", "clients.py")
 CLIENTS = ("google-cloud-storage", "gcsfs")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from footplate.replica.container.guard_start import Guard, NoGuard, guard_name, 
 from footplate.replica.supervisor_archive import build_archive
 from tests.e2e.containers.container_context import IMAGE, Engine
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROGRAM = "program-of-a-test"
 MADE_BY_ENGINES = {"dev", "etc", "proc", "run", "sys", ".dockerenv"}

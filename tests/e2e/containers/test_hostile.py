@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_context import IMAGE, ContainerContext
+from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import BUCKET, CACHE
 from tests.hostile import program, shared_files
 from tests.hostile.leftovers import LEAVE, Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.e2e.containers.container_context import Engine
 
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")
 INSIDE = frozenset(

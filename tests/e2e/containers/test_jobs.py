@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
+from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.service.tuning_helpers import search, trials
 from tests.unit.replica_metrics import event_writer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import JobName
-    from tests.e2e.containers.container_context import ContainerContext
 
 MEET = """
 import json, os, socket, time

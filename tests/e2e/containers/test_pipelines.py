@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.testing.service import outside
+from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.service.conftest import BUCKET
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.containers.container_context import ContainerContext
 
 SCRIPT = """
 import os

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,14 +13,10 @@ from footplate.containers.images import build
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.faults import FaultInjector
+from tests.e2e.containers.container_context import ContainerContext
 from tests.support.engines import private_registry
 from tests.support.engines.requirements import require_registry
 from tests.support.trainers import pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.containers.container_context import ContainerContext
 
 SHOW = "import json, sys; print(json.dumps(sys.argv[1:]))"
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, JobName
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import BUCKET, CACHE
 from tests.support.launcher_processes import find_launchers
-from tests.support.slurm import PARTITION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import JobName
-    from tests.support.slurm import SlurmCluster
+from tests.support.slurm import PARTITION, SlurmCluster
 
 REGION = "europe-west4"
 SETTINGS = """\

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
-from footplate.domain.names import CustomJobName, parse_job_name
+from footplate.client.records import CustomJob
+from footplate.domain.names import CustomJobName, JobName, TrainingJobName, parse_job_name
 from footplate.testing.service import running_service
+from footplate.wire.footplate_v1.events import Event
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.client.records import CustomJob
-    from footplate.domain.names import JobName, TrainingJobName
-    from footplate.wire.footplate_v1.events import Event
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "clusters"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.conftest import CACHE
 from tests.e2e.service.tuning_helpers import curve, trials
 from tests.support.trainers import SETUP
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LAST = 40
 """The step of the last checkpoint."""

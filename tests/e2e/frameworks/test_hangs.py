@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from footplate.domain.names import GcsUri
+from footplate.domain.names import CustomJobName, GcsUri
+from footplate.domain.stacks import Comparison, Place
+from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.conftest import BUCKET
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from footplate.domain.names import CustomJobName
-    from footplate.domain.stacks import Comparison, Place
-    from tests.e2e.frameworks.conftest import Clusters
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
 TRAINER = """\

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, JobName
 from footplate.replica.isolation import levels
 from footplate.testing.service import FOOTPLATE, running_service
 from tests.e2e.frameworks.conftest import Clusters
@@ -22,11 +22,6 @@ from tests.support.gcloud import find_gcloud
 from tests.support.own_process import run_scripts
 from tests.support.requirements import require_view
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import JobName
 
 CI = os.environ.get("CI") == "true"
 TENSORS = ("tensors.py", "others_bucket.py")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.job_states import State
-from tests.e2e.frameworks.conftest import read_report
-
-if TYPE_CHECKING:
-    from tests.e2e.frameworks.conftest import Clusters
+from tests.e2e.frameworks.conftest import Clusters, read_report
 
 
 def test_data_parallel_training_on_three_ranks(clusters: Clusters) -> None:

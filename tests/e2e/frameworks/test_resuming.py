@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.faults import FaultInjector
-from tests.e2e.frameworks.conftest import read_report
-
-if TYPE_CHECKING:
-    from footplate.domain.names import TrainingJobName
-    from tests.e2e.frameworks.conftest import Clusters
+from tests.e2e.frameworks.conftest import Clusters, read_report
 
 EPOCHS = 12
 REPLICAS = {"chief": "master-replica-0", "worker": "worker-replica-0"}

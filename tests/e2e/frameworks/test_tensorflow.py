@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.job_states import State
-from tests.e2e.frameworks.conftest import read_report
-
-if TYPE_CHECKING:
-    from tests.e2e.frameworks.conftest import Clusters
+from tests.e2e.frameworks.conftest import Clusters, read_report
 
 CI = os.environ.get("CI") == "true"
 GUESSING = 2.3

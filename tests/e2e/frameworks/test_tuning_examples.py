@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
+from footplate.wire.footplate_v1.trials import Trial
+from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.tuning_helpers import curve, told, trials
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.names import JobName
-    from footplate.wire.footplate_v1.trials import Trial
-    from tests.e2e.frameworks.conftest import Clusters
 
 PAGES = Path(__file__).resolve().parents[4] / "shared" / "seeds"
 CI = os.environ.get("CI") == "true"

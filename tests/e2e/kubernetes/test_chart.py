@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from footplate.backends.kubernetes.engine import NEEDED_RIGHTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.support.kubernetes import Kubernetes
+from tests.support.kubernetes import Kubernetes
 
 RENDERED = Path(__file__).resolve().parents[3] / "deploy" / "rendered.yaml"
 NAMESPACE = "training"

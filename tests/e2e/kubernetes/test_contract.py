@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.engine_contract import EngineContract
+from tests.support.kubernetes import Kubernetes
 from tests.support.kubernetes_rig import KubernetesRig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.kubernetes import Kubernetes
 
 
 class TestKubernetesBackend(EngineContract):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,15 +12,10 @@ import pytest
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
-from tests.support.kubernetes import IMAGE
+from tests.support.kubernetes import IMAGE, Kubernetes
 from tests.support.kubernetes_rig import KubernetesRig, pod_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.support.kubernetes import Kubernetes
-
     MakeRig = Callable[..., KubernetesRig]
 
 

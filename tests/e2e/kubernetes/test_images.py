@@ -11,9 +11,10 @@ import os
 import signal
 import subprocess
 import tarfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,17 +23,12 @@ from footplate.domain.names import CustomJobName
 from footplate.testing.service import running_service
 from tests.e2e.kubernetes.test_service import REGION, make_data
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
-from tests.support.engines import push_archive
+from tests.support.engines import PrivateRegistry, push_archive
 from tests.support.engines.python_image import LIBRARIES, PATHS, python_files
 from tests.support.engines.registry import private_registry
 from tests.support.engines.requirements import require_registry
+from tests.support.kubernetes import Kubernetes
 from tests.support.kubernetes_rig import pod_template
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.support.engines import PrivateRegistry
-    from tests.support.kubernetes import Kubernetes
 
 SOURCE = Path(__file__).parents[2] / "support" / "static_program.c"
 OWN = {

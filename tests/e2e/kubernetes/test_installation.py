@@ -6,8 +6,8 @@ import json
 import re
 import subprocess
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -23,9 +23,6 @@ from tests.support.kubernetes_pods import (
 )
 from tests.support.machines import require_machines
 from tests.support.short_folder import short_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 RENDERED = Path(__file__).resolve().parents[3] / "deploy" / "rendered.yaml"
 NAMESPACE = "training"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from tests.support.kubernetes_rig import KubernetesMachinesRig
 from tests.support.machine_faults_contract import MachineFaultsContract
 from tests.support.machines import require_machines
 from tests.support.short_folder import short_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.soak
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -11,14 +13,8 @@ import pytest
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
-from tests.support.kubernetes import IMAGE
+from tests.support.kubernetes import IMAGE, Kubernetes
 from tests.support.kubernetes_rig import package_template
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.kubernetes import Kubernetes
 
 REGION = "asia-east1"
 SETTINGS = """\

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,13 +12,8 @@ from footplate.backends.ray import RayEngine, RaySettings
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.engine_contract import EngineContract
+from tests.support.ray_cluster import RayCluster
 from tests.support.ray_rig import RayRig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.ray_cluster import RayCluster
 
 
 @pytest.fixture

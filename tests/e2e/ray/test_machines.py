@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,6 @@ from tests.support.machine_faults_contract import MachineFaultsContract
 from tests.support.ray_machines import RayMachines, ray_on_machines
 from tests.support.ray_rig import RayMachinesRig
 from tests.support.short_folder import short_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LEASE_S, MARGIN_S = 15.0, 5.0
 

@@ -2,18 +2,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.replica.isolation import mode_selection
 from footplate.replica.supervisor_archive import build_archive
 from tests.support.supervisor_process import Supervised, command_task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-    from typing import Any
 
 STRICT = os.environ.get("CI") == "true" and sys.platform == "linux" and os.geteuid() == 0
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.supervisor_process import find_living, python_task, wait_until
+from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.supervisor_process import Supervised
-
     Make = Callable[..., Supervised]
 
 WAITING = """

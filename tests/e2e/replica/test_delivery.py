@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from tests.support.replica_api import TOKEN, Reply
 from tests.support.supervisor_process import Supervised, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     Make = Callable[..., Supervised]
 
 MIB = 1024 * 1024

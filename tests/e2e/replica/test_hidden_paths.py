@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     Make = Callable[..., Supervised]
 
 LOOK = """

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from tests.e2e.replica.child_processes import BEAR
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(

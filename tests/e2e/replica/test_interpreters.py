@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from tests.support.interpreters import find_interpreters, version_of
 from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Make = Callable[..., Supervised]
 
 MEMORY_LIMIT_KB = 15 * 1024

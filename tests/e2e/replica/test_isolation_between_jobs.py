@@ -11,17 +11,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.supervisor_process import python_task, wait_until
+from tests.support.supervisor_process import Supervised, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.supervisor_process import Supervised
-
     Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs process namespaces")

@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import uuid
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +17,6 @@ from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     Make = Callable[..., Supervised]
 
 CLAIMING = {"cgroup", "namespace", "subreaper"}

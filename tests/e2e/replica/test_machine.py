@@ -6,6 +6,7 @@ import json
 import os
 import pwd
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from tests.e2e.replica.test_unprivileged import ordinary
 from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Make = Callable[..., Supervised]
 
 __all__ = ["ordinary"]

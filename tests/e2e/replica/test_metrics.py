@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.supervisor_process import python_task
+from tests.support.supervisor_process import Supervised, python_task
 from tests.unit.replica_metrics.event_writer import event, simple, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.supervisor_process import Supervised
 
 HYPERTUNE = """
 import json, os, time

@@ -8,6 +8,8 @@ import shutil
 import signal
 import sys
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,9 +23,6 @@ from tests.support.replica_api import Reply
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     Make = Callable[..., Supervised]
 
 MACHINE = {"machine_type": "small", "vcpus": 1, "memory_mb": 4096, "disk_gb": 1}

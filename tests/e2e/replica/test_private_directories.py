@@ -6,18 +6,15 @@ import json
 import os
 import secrets
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.supervisor_process import python_task
+from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.supervisor_process import Supervised
-
     Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")

@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,9 +24,6 @@ from tests.support.replica_context import make_task
 from tests.support.supervisor_process import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     Make = Callable[..., Supervised]
 
 SHOW = """

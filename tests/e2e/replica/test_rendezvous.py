@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.domain.log_lines import restart_of
 from tests.support.replica_api import Reply
-from tests.support.supervisor_process import find_living, python_task
+from tests.support.supervisor_process import Supervised, find_living, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.supervisor_process import Supervised
-
     Make = Callable[..., Supervised]
 
 LISTENING = """

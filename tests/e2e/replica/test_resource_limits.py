@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from tests.e2e.replica.conftest import STRICT
 from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")

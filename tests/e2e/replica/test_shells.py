@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,9 +24,6 @@ from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from websockets.sync.server import ServerConnection
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="enters namespaces")

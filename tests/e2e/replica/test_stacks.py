@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.domain.stacks import Process
 from footplate.replica.stacks import explain
 from footplate.server.local_backend import find_py_spy
 from footplate.wire.stacks import decode_dump
-from tests.support.supervisor_process import command_task, python_task
+from tests.support.supervisor_process import Supervised, command_task, python_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.domain.stacks import Process
-    from tests.support.supervisor_process import Supervised
-
     Make = Callable[..., Supervised]
 
 PROGRAM = """

@@ -7,17 +7,15 @@ import shutil
 import sys
 import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.replica.isolation import mode_selection
 from tests.e2e.replica.child_processes import BEAR
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOBODY = 65534
 SYSTEM_PYTHON = "/usr/bin/python3"

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.support.supervisor_process import python_task, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.replica_api import Record
-    from tests.support.supervisor_process import Supervised
+from tests.support.replica_api import Record
+from tests.support.supervisor_process import Supervised, python_task, wait_until
 
 BURN = """
 import os, sys, subprocess

@@ -6,20 +6,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from uv import find_uv_bin
 
 from footplate import catalogue
+from footplate.domain.runtimes import Runtimes
 from tests.support.environments import Bench, TaskServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.runtimes import Runtimes
 
 _CHECKOUT = Path(__file__).parents[3]
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from footplate.domain.runtimes import Runtimes
 from footplate.server.wheels import algorithms_wheel
 from tests.e2e.runtimes.conftest import open_bench
 from tests.e2e.runtimes.test_runtimes import prepare
 from tests.support.algorithm_data import write_census, write_numbers, write_prices
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.runtimes import Runtimes
-    from tests.support.environments import Outcome
+from tests.support.environments import Outcome
 
 PROGRAM = """
 import resource, runpy, sys

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.replica_records import MetricRecord, Record
-from footplate.domain.runtimes import Runtime
+from footplate.domain.runtimes import Runtime, Runtimes
 from footplate.replica.journal import Journal
 from footplate.replica.metrics.metric_records import MetricRecords
 from footplate.replica.metrics.scanner import Scanner
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import decode_reports
 from tests.e2e.runtimes.test_runtimes import prepare, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.runtimes import Runtimes
-    from tests.support.environments import Bench
+from tests.support.environments import Bench
 
 TYPES = """
 import tensorflow as tf

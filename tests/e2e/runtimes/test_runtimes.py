@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from footplate.domain.runtimes import Runtime
-from tests.support.environments import Outcome, make_sdist
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.runtimes import Runtimes
-    from tests.support.environments import Bench
+from footplate.domain.runtimes import Runtime, Runtimes
+from tests.support.environments import Bench, Outcome, make_sdist
 
 PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 CI = os.environ.get("CI") == "true"

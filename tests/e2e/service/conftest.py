@@ -6,30 +6,24 @@ import os
 import sys
 import time
 import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import pytest
 
+from footplate.client.records import Job, LogLine
 from footplate.client.service import Service
-from footplate.domain.names import GcsUri, TrainingJobName
-from footplate.testing.service import running_service
+from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri, JobName, TrainingJobName
+from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.tuning_helpers import leftovers
 from tests.support.forked_process import run_footplate
 from tests.support.supervisor_process import find_living
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.client.records import Job, LogLine
-    from footplate.domain.job_states import State
-    from footplate.domain.names import JobName
-    from footplate.testing.service import RunningService
 
 SMALL_MACHINE = """
 [machine_types.own-small]

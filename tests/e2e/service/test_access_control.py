@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.testing.service import RunningService
 
 JOBS = "/v1/projects/demo/jobs"
 INTERVAL_S = 7.0

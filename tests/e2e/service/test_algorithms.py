@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import yaml
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri, TrainingJobName
-from tests.e2e.service.conftest import BUCKET
+from tests.e2e.service.conftest import BUCKET, Context
 from tests.support.algorithm_data import write_census, write_numbers
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.service.conftest import Context
 
 IMAGES = "gcr.io/cloud-ml-algos"
 TREES = ("--preprocess", "--objective=binary:logistic")

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx
 
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
+from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, PROJECT, Context
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.testing.service import RunningService
 
 OBJECT = {
     "name": "m/model",

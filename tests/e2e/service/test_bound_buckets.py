@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.requirements import require_view
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROBE = """
 import json, os, sys

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, JobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_bound_buckets import write_settings
 from tests.support.requirements import require_view
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import JobName
-    from tests.support.s3_server import S3Server
+from tests.support.s3_server import S3Server
 
 PROBE = """
 import json, os, sys, urllib.request

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import google.cloud.storage
 import httpx
@@ -15,10 +16,6 @@ from footplate.server.listener import listen
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context, SharedServices
 from tests.support.gcloud import find_gcloud
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TOKEN = "s3cret-of-all"
 TELL = """

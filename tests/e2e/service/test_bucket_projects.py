@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, JobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import JobName
 
 PROBE = """
 import json, os, sys, urllib.error, urllib.request

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.domain.names import GcsUri, JobName, TrainingJobName
 from footplate.replica.lost_files import WAYS_OUT
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import JobName
 
 MASTER = "replica master-replica-0"
 OWN = "because the program"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from google.auth.credentials import AnonymousCredentials
 from google.cloud.logging_v2 import Client
@@ -11,9 +11,6 @@ from google.cloud.logging_v2 import Client
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = """
 import logging

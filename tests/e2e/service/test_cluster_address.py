@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -12,9 +12,6 @@ from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.names import AttemptId
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIMIT_S = 60
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greetings, kinds
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FROZEN = "worker-replica-0"
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from footplate.domain.job_states import Phase, State
-from footplate.domain.names import GcsUri
+from footplate.domain.jobs import Job, Replica
+from footplate.domain.names import CustomJobName, GcsUri, JobName, TrainingJobName
 from footplate.store import open_store
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, REGION, Context
 from tests.support.supervisor_process import find_living
 from tests.support.trainers import SETUP, pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.jobs import Job, Replica
-    from footplate.domain.names import CustomJobName, JobName, TrainingJobName
 
 TRAINER = """
 import json, os, pathlib, socket, sys, time

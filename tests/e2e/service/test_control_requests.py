@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx
 
@@ -13,9 +13,6 @@ from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE
 from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_end_of_the_server_waits_for_no_question_and_answers_each(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +12,7 @@ from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.tuning_helpers import leftovers
-from tests.support.postgresql import private_postgresql, require_binaries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.postgresql import Postgresql
+from tests.support.postgresql import Postgresql, private_postgresql, require_binaries
 
 TALKER = """
 import pathlib, sys, time

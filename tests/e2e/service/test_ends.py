@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context, SharedServices
 from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import TrainingJobName
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,11 +12,7 @@ from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
 from footplate.testing import FaultInjector
 from footplate.testing.faults.processes import find_everything
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.e2e.service.conftest import Context, SharedServices
+from tests.e2e.service.conftest import Context, SharedServices
 
 MASTER = "master-replica-0"
 WORKER = "worker-replica-0"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import resource
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -16,10 +17,6 @@ from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LIMIT = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
 

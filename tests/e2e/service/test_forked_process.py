@@ -9,8 +9,8 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +20,6 @@ from tests.support.fake_service import FakeService
 from tests.support.forked_process import ForkedProcess, run_footplate
 from tests.support.gcloud import find_gcloud
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LIMIT_S = 60
 FACTS = """

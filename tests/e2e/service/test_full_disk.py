@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
 from tests.e2e.service.tuning_helpers import REPORTER, curve, leftovers, search, starts, trials
 from tests.support.disks import fill, small_disk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import TrainingJobName
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounting needs root"),

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
 from footplate.testing.service import running_service
+from footplate.wire.footplate_v1.events import Event
 from tests.e2e.service.conftest import CACHE, Context
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import JobName
-    from footplate.wire.footplate_v1.events import Event
 
 SLEEPER = """
 import json, os, pathlib, sys, time

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.service.conftest import BUCKET, CACHE
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Context
 
 LOOK = """
 import glob, importlib.metadata, json, os, sys, time

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from footplate.client.records import Job
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.tuning_helpers import leftovers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.client.records import Job
-    from footplate.domain.names import JobName
 
 SETTINGS = {"stop_grace_s": 1, "max_restarts": 1, "max_retries": 0}
 

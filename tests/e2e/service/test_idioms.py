@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from footplate.domain.names import GcsUri
+from footplate.domain.names import GcsUri, JobName
+from tests.e2e.service.conftest import Context, SharedServices
 from tests.e2e.service.tuning_helpers import search
 from tests.support import idioms
 from tests.support.trainers import SETUP, pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import JobName
-    from tests.e2e.service.conftest import Context, SharedServices
 
 SMALL = ("paths.py", "clients.py", "learning.py")
 PLACES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")
 SETUP = """

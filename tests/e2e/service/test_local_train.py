@@ -9,9 +9,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +19,6 @@ from footplate.testing.service import FOOTPLATE, outside
 from tests.e2e.service.conftest import CACHE
 from tests.support.forked_process import ForkedProcess
 from tests.support.supervisor_process import find_living
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TRAIN = ("ai-platform", "local", "train", "--package-path=trainer")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311"

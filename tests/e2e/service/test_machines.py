@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context, SharedServices
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import TrainingJobName
 
 SMALL = {"scaleTier": "CUSTOM", "masterType": "own-small"}
 GREEDY = "x = bytearray(2_000_000_000)"

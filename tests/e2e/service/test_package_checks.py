@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
@@ -12,11 +14,6 @@ from tests.e2e.service.tuning_helpers import told
 from tests.support.environments import make_wheel
 from tests.support.forked_process import run_footplate
 from tests.support.trainers import SETUP
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 HELPER = "footplate-test-helper"
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from footplate.domain.names import GcsUri
-from tests.e2e.service.conftest import BUCKET
+from tests.e2e.service.conftest import BUCKET, Context
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.e2e.service.conftest import Context
 
 LOCATION = "projects/demo/locations/us-central1"
 SCHEMA = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"

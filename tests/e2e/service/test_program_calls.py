@@ -6,20 +6,17 @@ import json
 import secrets
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context, SharedServices
 from tests.support.grpc_program import GRPC_CALL
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import TrainingJobName
 
 CALLER = """
 import importlib.metadata, json, os, subprocess, sys, urllib.error, urllib.request

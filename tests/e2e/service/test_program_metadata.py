@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
+from tests.e2e.service.conftest import Context
 from tests.support.gcloud import find_gcloud
-
-if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Context
 
 FINDS = """
 import json, subprocess, sys

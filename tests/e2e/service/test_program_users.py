@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from footplate.domain.names import GcsUri
 from footplate.replica.isolation import levels
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
 NAME = "nobody"

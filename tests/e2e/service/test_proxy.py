@@ -7,8 +7,9 @@ import socket
 import ssl
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -21,10 +22,6 @@ from footplate.proxy.request_head import MAX_BYTES
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.grpc_program import GRPC_CALL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LIMIT_S = 60
 TOKEN = "s3 cret%41"

@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.client.error_mapping import NoServer
 from footplate.client.service import Service
-from footplate.testing.workbench import ProgramFailed
+from footplate.testing.workbench import ProgramFailed, Workbench
 from tests.e2e.service.conftest import CACHE
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.testing.workbench import Workbench
 
 
 @pytest.fixture

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import CustomJobName, TrainingJobName
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, REGION, Context
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import CustomJobName, TrainingJobName
 
 UNTIL_TOLD = """
 import pathlib, sys, time

@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
+from footplate.domain.names import CustomJobName, GcsUri
 from footplate.testing.faults import FaultInjector
 from tests.e2e.service.conftest import REGION, Context, SharedServices
 from tests.support.requirements import needs_packages
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import CustomJobName
 
 pytestmark = needs_packages("the C++ library of footplate-reduction", "g++")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,6 @@ from footplate.domain.job_states import State
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.forked_process import run_footplate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 REGION = "europe-west4"
 LIMIT_S = 60

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.job_states import State
-
-if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Context
+from tests.e2e.service.conftest import Context
 
 SETUP = """
 import numpy, trainer

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from footplate.domain.job_states import State
 from footplate.domain.names import (
     CustomJobName,
     GcsUri,
+    JobName,
     TrainingJobName,
     TuningJobName,
     trial_run_name,
@@ -24,12 +26,6 @@ from tests.e2e.service.test_clusters import CLUSTER, EXECUTOR
 from tests.e2e.service.tuning_helpers import REPORTER, leftovers, search, starts, told, trials
 from tests.support.trainers import pack_trainer
 from tests.support.trees import paths_below
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import JobName
 
 REPLICAS = 4
 MEMBER = REPORTER + (

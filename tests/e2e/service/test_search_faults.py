@@ -6,9 +6,10 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.tuning_helpers import (
     REPORTER,
     curve,
@@ -18,10 +19,6 @@ from tests.e2e.service.tuning_helpers import (
     told,
     trials,
 )
-
-if TYPE_CHECKING:
-    from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Context
 
 TRIALS = 4
 BUSY_S = 8

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.job_states import State
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.tuning_helpers import (
     REPORTER,
     curve,
@@ -15,9 +14,6 @@ from tests.e2e.service.tuning_helpers import (
     told,
     trials,
 )
-
-if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Context
 
 STEPS = 40
 FIRST = 6

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import httpx
 
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
+from footplate.domain.studies.space import Point
 from footplate.store import open_store
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.tuning_helpers import (
     REPORTER,
     curve,
@@ -25,11 +27,6 @@ from tests.e2e.service.tuning_helpers import (
 )
 from tests.support.clock import FakeClock
 from tests.support.profiles import seeded
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobName
-    from footplate.domain.studies.space import Point
-    from tests.e2e.service.conftest import Context
 
 KILLS = 7
 TRIALS = 40

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 from tests.support.profiles import scaled, seeded
 from tests.support.supervisor_process import find_living
-
-if TYPE_CHECKING:
-    from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Context
 
 ROUNDS = scaled(6)
 COUNTER = """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -11,22 +13,19 @@ import pytest
 
 from footplate.client.service import Service
 from footplate.domain.job_states import State
+from footplate.domain.names import JobName
 from footplate.testing.service import RunningService
+from footplate.wire.footplate_v1.status import Server
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 from tests.e2e.service.tuning_helpers import REPORTER, search, trials
 from tests.support.forked_process import run_footplate
+from tests.support.postgresql import Postgresql
 from tests.support.profiles import seeded
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.domain.names import JobName
-    from footplate.wire.footplate_v1.status import Server
-    from tests.support.postgresql import Postgresql
 
 LEASE_S = 1
 LAST = 200

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import termios
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -25,17 +26,12 @@ from websockets.typing import Origin
 from footplate.client.error_mapping import ConnectionBroke
 from footplate.client.shell import RemoteShell
 from footplate.domain.job_states import State
-from footplate.testing.service import FOOTPLATE, running_service
+from footplate.domain.names import TrainingJobName
+from footplate.testing.service import FOOTPLATE, RunningService, running_service
 from footplate.wire.shell_v1 import Exit, Failure, Opening
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.forked_process import ForkedProcess, finish, run_footplate
 from tests.support.supervisor_process import find_living, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.names import TrainingJobName
-    from footplate.testing.service import RunningService
 
 MASTER = "master-replica-0"
 PROGRAM = """

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.domain.job_states import State
-from footplate.domain.stacks import describe
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobName
-    from footplate.domain.stacks import Comparison
-    from tests.e2e.service.conftest import Context
+from footplate.domain.names import JobName
+from footplate.domain.stacks import Comparison, describe
+from tests.e2e.service.conftest import Context
 
 TRAINER = """\
 import json, os, time

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName
 from footplate.testing.faults import FaultInjector
-
-if TYPE_CHECKING:
-    from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Context
+from tests.e2e.service.conftest import Context
 
 COUNTER = """
 import pathlib, sys, time

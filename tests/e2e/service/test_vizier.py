@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from google.api_core import exceptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import aiplatform_v1
 
-from footplate.testing.service import running_service
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.testing.service import RunningService
+from footplate.testing.service import RunningService, running_service
 
 PARENT = "projects/demo/locations/us-central1"
 SPEC: dict[str, Any] = {

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.machine_faults_contract import MachineFaultsContract
 from tests.support.slurm import SlurmMachines, running_slurm_on_machines
 from tests.support.slurm_rig import SlurmMachinesRig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LEASE_S, MARGIN_S = 15.0, 5.0
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from tests.e2e.service.test_reduction import EXECUTOR, REDUCER
 from tests.e2e.slurm.conftest import REGION, ServeRegion
 from tests.support.requirements import needs_packages
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.soak, needs_packages("the C++ library of footplate-reduction", "g++")]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +19,6 @@ from tests.support.engine_contract import EngineContract
 from tests.support.ports import free_port
 from tests.support.slurm import PARTITION, SlurmCluster, require_slurmrestd
 from tests.support.slurm_rig import SlurmRig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 USER, HOUR_S = "root", 3600
 

@@ -8,19 +8,15 @@ that it refuses something, and reads that again.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from footplate.domain.names import GcsUri
+from footplate.client.service import Service
+from footplate.domain.names import GcsUri, JobName
+from tests.e2e.service.conftest import Context
 from tests.support.own_process import RUNNER, case_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from footplate.client.service import Service
-    from footplate.domain.names import JobName
-    from tests.e2e.service.conftest import Context
 
 FOLDER = Path(__file__).parent
 TRAINER = """\

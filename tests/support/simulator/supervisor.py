@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.control.tokens import Bearer
 from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import RESTART_SPAN
+from footplate.domain.names import AttemptId
 from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
@@ -17,12 +18,6 @@ from footplate.domain.replica_records import (
     StateRecord,
 )
 from footplate.ports.logs import Line
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.names import AttemptId
-
 
 ECHOES = (
     Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer"),

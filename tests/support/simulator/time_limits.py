@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.errors import Code
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from tests.support.simulator.world import World
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid
+from tests.support.simulator.world import World
 
 
 class Limits:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
@@ -17,6 +18,7 @@ from footplate.control.tokens import Tokens
 from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
+from footplate.domain.names import AttemptId, JobUid
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.store import ObservedStore
@@ -25,15 +27,10 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, Fenced, be_away, mortal
 from tests.support.logs import MemoryLogs
+from tests.support.simulator.supervisor import Supervisor
 from tests.support.sites import make_engine_site, make_site
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.names import AttemptId, JobUid
-    from tests.support.simulator.supervisor import Supervisor
 
 SITE = make_site(gpus=2)
 """Little of everything, so that jobs wait."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from footplate_algorithms.algorithms import ALGORITHMS
 from footplate_algorithms.arguments import read_arguments, splits
 from footplate_algorithms.metric_names import reported
-
-if TYPE_CHECKING:
-    from footplate_algorithms.parameters import Parameter
+from footplate_algorithms.parameters import Parameter
 
 TREES = ALGORITHMS["boosted_trees"]
 WIDE = ALGORITHMS["wide_deep_learner_cpu"]

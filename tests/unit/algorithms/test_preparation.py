@@ -6,7 +6,7 @@ import csv
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +20,6 @@ from footplate_algorithms.folders import Folders
 from footplate_algorithms.parameters import Range
 from footplate_algorithms.preparation import Prepared, Request, Target, prepare
 from tests.support.algorithm_data import WORK, write_census, write_prices
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CLASSES = Target(classes=True)
 NUMBERS = Target(classes=False)

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx
 import pytest
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from footplate.api.app import create_app
 from footplate.api.audit import Audit, Change, name_made, read_change
 from footplate.api.footplate_v1.audit import audit_routes
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.security import Access
 from footplate.domain.errors import NotFound
 from footplate.logs.audit import FileAuditLog
+from footplate.wire.json_text import JsonObject
 from footplate.wire.scope_keys import BY_CONSOLE, PROGRAM
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
 
 V1 = "/v1/projects/{project}/locations/{location}"
 PLACE = "projects/p/locations/l"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from footplate.api.caller_shares import (
     MOST_OF_PROGRAM,
@@ -16,15 +18,9 @@ from footplate.api.caller_shares import (
 )
 from footplate.api.wrong_tokens import WrongTokens
 from footplate.domain.errors import ResourceExhausted
+from footplate.ports.audit import AuditEntry
 from footplate.wire.scope_keys import PROGRAM
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.types import Message, Receive, Scope, Send
-
-    from footplate.ports.audit import AuditEntry
 
 PERSON = {"path": "/v1/projects/demo/jobs", "client": ("127.0.0.1", 1)}
 KEYED = {"path": "/programs/KEY/storage/v1/b", "client": ("127.0.0.1", 1)}

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-from typing import TYPE_CHECKING
 
 import pytest
+from starlette.types import Message
 
 from footplate.api.storage_v1.objects import CHUNK_BYTES, FileAnswer
-
-if TYPE_CHECKING:
-    from starlette.types import Message
 
 CHUNKS = 8
 REQUEST: Message = {"type": "http.request", "body": b"", "more_body": False}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.api.logging_v2.job_lookup import JobFinder
 from footplate.domain.errors import NotFound
+from footplate.domain.jobs import Job
 from footplate.domain.names import JobName, parse_job_name
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 HERE = "projects/demo/locations"
 TRAINING = "projects/demo/jobs/job_1"

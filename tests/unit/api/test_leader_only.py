@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 
 from footplate.api.leader_only import LeaderOnly
-
-if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Scope, Send
 
 STACKS = "/footplate/v1/projects/demo/jobs/a:stacks"
 SHELL = "/shell/v1/token"

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.api.json_route import Call
 from footplate.api.vertex_v1.tracking.lineage import MAX_HOPS, LineageApi
 from footplate.api.vertex_v1.tracking.resources import Formatter
-from footplate.control.tracking import Lineage, TimeSeries
+from footplate.control.tracking import Lineage, Subgraph, TimeSeries
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.tracking.names import TrackingName
+from footplate.ports.tracking import TrackingStore
 from footplate.store import open_store
 from tests.support.clock import FakeClock
 from tests.support.tracking import STORE, make_resource, name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from footplate.control.tracking import Subgraph
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.ports.tracking import TrackingStore
 
 STEPS = 3
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -22,9 +23,6 @@ from tests.support.http_server import serve
 from tests.support.persistent_resources import MemoryResources, make_resource
 from tests.support.sites import make_regions, make_site
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOCATION = "/v1/projects/demo/locations/us-central1"
 PATH = f"{LOCATION}/persistentResources"

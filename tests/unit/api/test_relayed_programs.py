@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 
@@ -16,9 +16,6 @@ from footplate.api.relayed_programs import RelayedPrograms
 from footplate.api.security import Access
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.scope_keys import PROGRAM
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 KEY, CALLING, REFUSED = "attempt/master/0/mac", "calls", "may not call"
 JOB = "projects/p/jobs/job_1"

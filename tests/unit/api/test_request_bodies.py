@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 from starlette.requests import Request
+from starlette.types import Message
 
 from footplate.api.errors import PayloadTooLarge, UnsupportedMediaType
 from footplate.api.request_bodies import MAX_JSON_BYTES, drop_body, read_body, require_json
-
-if TYPE_CHECKING:
-    from starlette.types import Message
 
 LIMIT = 10
 

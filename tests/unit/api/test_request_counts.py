@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import anyio
 import httpx
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from footplate.api.client_names import Client
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.request_counts import NO_ROUTE, CountRequests, Request, RequestCounts
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 JOB = "/v1/projects/{project}/jobs/{job}"
 GCLOUD = {"user-agent": "gcloud/528.0.0"}

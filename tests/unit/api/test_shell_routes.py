@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from starlette.types import ASGIApp, Message
 
 from footplate.api.app import create_app
 from footplate.api.security import Access
 from footplate.api.shell_v1 import shell_routes
 from footplate.control.tokens import Tokens
 from tests.unit.control.test_shells import MASTER, Counter
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import ASGIApp, Message
 
 TOKENS = Tokens(b"k" * 32)
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
-from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.backends.engine.engine import EngineJob, JobPhase, JobRequest
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.backends.engine.engine import JobRequest
-    from footplate.ports.engines import EngineReport
+from footplate.ports.engines import EngineReport
 
 ATTEMPT, REPLICA = AttemptId("u-1"), "master-replica-0"
 

@@ -6,10 +6,11 @@ import ast
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
@@ -22,9 +23,6 @@ from footplate.backends.engine.engine import (
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
 WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)

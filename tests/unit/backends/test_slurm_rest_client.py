@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from footplate.backends.engine.engine import (
     EngineRefused,
@@ -18,12 +20,6 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from starlette.types import Receive, Scope, Send
 
 V = "/slurm/v0.0.41"
 DOCUMENT = json.dumps({"paths": {f"{V}/job/submit": {}}})

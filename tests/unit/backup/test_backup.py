@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.backup import check, files, find_newest, make_backup, prune, restore
+from footplate.backup import Made, check, files, find_newest, make_backup, prune, restore
 from footplate.backup.manifest import read_manifest
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import DataLoss, FailedPrecondition, InvalidArgument
@@ -22,11 +22,6 @@ from footplate.server.data_dir import SQLITE, DataDir
 from footplate.settings import load_settings
 from footplate.store import open_store
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.backup import Made
 
 OWN = {"audit.jsonl": "{}\n", "certificate_authority.pem": "key", "footplate.toml": 'token = "x"'}
 LOG = "logs/u1.jsonl"

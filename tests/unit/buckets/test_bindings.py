@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 
@@ -28,10 +29,6 @@ from footplate.server import remote_buckets
 from footplate.server.clock import SystemClock
 from footplate.server.credential_files import find_credential_files
 from footplate.server.remote_buckets import open_remotes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 
 @pytest.fixture

@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import google_crc32c
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import FailedPrecondition
+from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
 from tests.support.clock import FakeClock
 from tests.support.requirements import require_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.ports.buckets import ObjectInfo
 
 MODEL = Draft("stage", "m/model", "application/x-model", {"owner": "ann"})
 COPIES = {

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.buckets import copies as module
 from footplate.buckets.copies import FolderCopies
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import JobUid
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.buckets.folder_buckets import FolderBuckets
 
 JOB = JobUid("uid")
 ALL = ("",)

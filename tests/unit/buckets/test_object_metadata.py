@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.buckets.object_metadata import Record, Records
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.buckets.folder_buckets import FolderBuckets
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 A, B = (Record(identity, NOW, "text/plain") for identity in ("one", "two"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import google_crc32c
@@ -16,12 +17,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import NotFound, Unavailable
 from footplate.server.clock import SystemClock
 from footplate.server.remote_buckets import open_remotes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.s3_server import S3Server
+from tests.support.s3_server import S3Server
 
 
 @pytest.fixture

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import Aborted, FailedPrecondition
 from footplate.ports.object_storage import Checksums, Conditions, Draft
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BUCKET = "stage"
 WRITERS = 8

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.catalogue import AcceleratorKind, Family, inconsistencies
+from footplate.domain.catalogue import (
+    Accelerator,
+    AcceleratorKind,
+    Family,
+    MachineType,
+    inconsistencies,
+)
 from footplate.domain.jobs import MachineSpec
 from footplate.wire.training_v1.enums import AcceleratorType as TrainingAccelerator
 from footplate.wire.training_v1.enums import ScaleTier
 from footplate.wire.vertex_v1.enums import AcceleratorType as VertexAccelerator
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Accelerator, MachineType
 
 CATALOGUE = load_catalogue()
 K80, P4, P100, T4, V100, A100 = (

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.catalogue import inconsistencies
+from footplate.domain.catalogue import Catalogue, MachineType, inconsistencies
 from footplate.domain.errors import InvalidArgument
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.catalogue import Catalogue, MachineType
 
 VALID = """\
 replace = false

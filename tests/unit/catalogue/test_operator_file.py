@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.catalogue import load_catalogue
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import MachineSpec
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.catalogue import Catalogue
 
 BUILT_IN = load_catalogue()
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.runtimes import Runtimes
 
 LOCK = f"""\
 # made by hand

@@ -6,16 +6,12 @@ import hashlib
 import re
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate import catalogue
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.runtimes import REDUCERS
-
-if TYPE_CHECKING:
-    from footplate.domain.runtimes import Offer, Runtime, Slice
+from footplate.domain.runtimes import REDUCERS, Offer, Runtime, Slice
 
 RUNTIMES = catalogue.load()
 OFFERED = [offer.runtime for offer in RUNTIMES.offers]

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.catalogue.toml_lines import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.catalogue.toml_lines import Path
+from footplate.catalogue.toml_lines import Path, lines_of
 
 TEXT = '''\
 # a = 1

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.client.service import Service
 from footplate.domain.errors import UnknownError
 from footplate.wire.footplate_v1.quotas import Origin, Quota, ResourceQuota
+from footplate.wire.json_text import JsonObject
 from tests.support.fake_service import Answer, FakeService
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 QUOTA = "/footplate/v1/projects/ads/locations/us-central1/quota"
 

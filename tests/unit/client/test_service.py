@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -28,10 +29,6 @@ from footplate.domain.names import (
 )
 from tests.support.certificates import sign_own
 from tests.support.fake_service import Answer, FakeService
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NAME = TrainingJobName("demo", "census_1")
 CUSTOM = CustomJobName("demo", "us-central1", "100")

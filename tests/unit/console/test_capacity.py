@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.console.capacity_view import Amount, in_order, read_allowance, region_amounts
 from footplate.wire.footplate_v1.quotas import Quota
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 
 def test_a_region_has_what_is_there_at_all() -> None:

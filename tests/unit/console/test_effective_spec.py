@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.console.effective_spec import effective_values, look_up
 from footplate.domain.directory_form import DirectoryForm
-from footplate.domain.jobs import Scheduling
+from footplate.domain.jobs import Job, Scheduling
 from footplate.wire.footplate_v1.jobs import details_json
 from tests.support.jobs import make_custom_name, make_job, make_spec, make_training_name
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 
 def _values(job: Job, request: dict[str, Any]) -> dict[str, tuple[str, str, str]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.console.formatting import age, between, duration, icon, job_url, machines, size
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 

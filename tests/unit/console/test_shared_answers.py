@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+
+import pytest
 
 from footplate.console import shared_answers
 from footplate.console.shared_answers import SharedAnswers
-
-if TYPE_CHECKING:
-    import pytest
 
 
 class _Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -17,11 +17,7 @@ from footplate.console.submissions import (
     parent_of,
     request_of,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 HOSTILE = "it's '''\nEND\n\\\" $(touch owned) `touch owned` \u2028 </script>"
 TRAINING: JsonObject = {

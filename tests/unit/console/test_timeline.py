@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.console.timeline import WIDTH, make_timeline
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 NOW = datetime.fromisoformat("2026-01-02T01:00:00+00:00")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from footplate.containers.credentials import (
     UnreadableCredentials,
     find_credentials,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOGIN = {"auth": base64.b64encode(b"ada:s3cret").decode()}
 

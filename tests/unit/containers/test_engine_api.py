@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import socket
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +19,6 @@ from footplate.containers.engine_api import (
     _quote,
 )
 from tests.unit.containers.fake_socket import answering, answering_each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

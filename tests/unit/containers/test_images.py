@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.containers.images import ImageFailure, build, pull, push
 from footplate.domain.image_reference import parse_reference
 from tests.support.engine_api import recording_engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

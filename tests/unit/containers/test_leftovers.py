@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.containers.engine_api import Engine, EngineError
 from footplate.containers.leftovers import remove_leftovers
 from footplate.replica.container.image import is_left
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class FakeEngine(Engine):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,8 +16,9 @@ from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent, MachineSpec, Scheduling
 from footplate.domain.lifecycle import CancelRequested, ReplicaRunning
+from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
-from footplate.domain.sites import Gpu, Mode
+from footplate.domain.sites import Gpu, Mode, Site
 from footplate.store import ObservedStore
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
@@ -25,12 +26,6 @@ from tests.support.crashes import Crash, CrashPoint, mortal
 from tests.support.jobs import MACHINE, make_job, make_spec
 from tests.support.sites import make_regions, make_site
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.names import JobUid
-    from footplate.domain.sites import Site
 
 T4 = MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 1)
 TWO_T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)

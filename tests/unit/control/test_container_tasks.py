@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
 from footplate.control.wheels import Wheel
 from footplate.domain.errors import InvalidArgument, NotFound, PermissionDenied, Unavailable
-from footplate.domain.jobs import ContainerProgram, Directory, Job, MachineSpec
+from footplate.domain.jobs import ContainerProgram, Directory, Job, JobEvent, MachineSpec
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import CustomJobName
 from footplate.domain.sites import Gpu, Mode, Site
@@ -26,12 +27,6 @@ from tests.support.container_engine import SOCKET, FakeContainerEngine
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.sites import make_engine_site
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from footplate.domain.jobs import JobEvent
 
 IMAGE = "gcr.io/p/trainer:1"
 DIGEST = f"gcr.io/p/trainer@sha256:{'0' * 64}"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
+from footplate.control.admission import Admission
 from footplate.control.cycle import Cycle
-
-if TYPE_CHECKING:
-    from footplate.control.admission import Admission
-    from footplate.control.reconciler import Reconciler
+from footplate.control.reconciler import Reconciler
 
 
 class Idle:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, steadied
-from footplate.domain.jobs import Exit, ExitKind, Scheduling
+from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
     Event,
@@ -22,12 +23,6 @@ from footplate.domain.lifecycle import (
 from footplate.domain.lifecycle.replica_losses import ECHO_S
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
 
 LIMITS = Scheduling(max_running_time_s=600.0, max_wait_time_s=1800.0)
 MASTER, WORKER, EVALUATOR = "master-replica-0", "worker-replica-0", "evaluator-replica-0"

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.backend_observation import REPEAT_S
 from footplate.control.regions import Binding, Regions
 from footplate.domain.engine_events import RUNS, WAITS, engine_jobs, engine_wait
-from footplate.domain.jobs import Scheduling
+from footplate.domain.jobs import JobEvent, Scheduling
+from footplate.domain.names import AttemptId
 from footplate.domain.preparation_status import explain_preparing
+from footplate.ports.backend import ReplicaObservation
 from tests.support.backend import FakeBackend
 from tests.support.sites import make_engine_site, make_regions
 from tests.unit.control.reconciler_rig import MASTER, WORKER, Rig
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import JobEvent
-    from footplate.domain.names import AttemptId
-    from footplate.ports.backend import ReplicaObservation
 
 RESOURCES = "waits for free nodes (job 42 in Slurm: Resources)"
 PRIORITY = "waits for jobs of a higher priority (job 42 in Slurm: Priority)"

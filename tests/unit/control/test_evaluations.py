@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.evaluations import POLL_S, Evaluations
-from footplate.domain.jobs import Directory
+from footplate.domain.jobs import Directory, Job
+from footplate.domain.tracking.event_logs import FilePosition
 from footplate.ports.event_files import EventPiece, LoggedScalar
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.unit.control.reconciler_rig import EVALUATOR, GRACE_S, OK, Rig
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.tracking.event_logs import FilePosition
 
 LIMIT_S = 900.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,14 +10,10 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.exports import Exports
 from footplate.control.models import ModelRegistry
 from footplate.domain.errors import Code, FailedPrecondition, InvalidArgument
+from footplate.domain.model_registry import Export
 from tests.support.clock import FakeClock
 from tests.support.models import MemoryModels, make_model
 from tests.support.vizier import CountingIds
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.model_registry import Export
 
 MODEL = make_model(artifact_uri="gs://b/m/model/")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +13,7 @@ from footplate.control.job_updates import apply
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import Code, Unavailable
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.jobs import Address, Exit, ExitKind, Job, JobEvent
 from footplate.domain.lifecycle import (
     Admitted,
     JudgementDue,
@@ -23,19 +23,13 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.log_lines import Line
-from footplate.domain.replica_records import LineRecord, UsageRecord
+from footplate.domain.names import JobUid
+from footplate.domain.replica_records import LineRecord, Record, UsageRecord
 from footplate.domain.usage import Counters, Sample
 from footplate.ports.backend import Presence, ReplicaObservation
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobUid
-    from footplate.domain.replica_records import Record
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 LIMITS = HangLimits(usage_s=10.0, heartbeat_s=30.0, hang_s=600.0)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control import job_metrics as module
 from footplate.control.job_metrics import JobMetrics
-from footplate.domain.jobs import Directory
-from footplate.domain.metric_series import MOST_POINTS, MetricPoint, SeriesPoints
+from footplate.domain.jobs import Directory, Job
+from footplate.domain.metric_series import MOST_POINTS, MetricPoint, ReportedMetrics, SeriesPoints
 from footplate.domain.names import JobUid
 from footplate.domain.studies.records import Report, StoredReport
 from footplate.server.event_files import LocalEventFiles
 from tests.support.clock import FakeClock
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.unit.replica_metrics.event_writer import event, simple, write
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.metric_series import ReportedMetrics
 
 
 @pytest.fixture

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.job_updates import TRIES, apply, apply_all
 from footplate.domain.errors import Aborted
-from footplate.domain.jobs import Exit, ExitKind, JobEvent
+from footplate.domain.jobs import Exit, ExitKind, Job, JobEvent
 from footplate.domain.lifecycle import (
     Admitted,
     CancelRequested,
+    Event,
     ReplicaExited,
     ReplicaGone,
     ReplicaPreparing,
@@ -21,12 +22,6 @@ from footplate.domain.lifecycle import (
 from tests.support.clock import BEGINNING as NOW
 from tests.support.jobs import make_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.lifecycle import Event
 
 MASTER = "master-replica-0"
 NOTE = JobEvent(NOW, "ISOLATION", "cgroup", 1, MASTER, "1/master-replica-0/2")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +31,7 @@ from footplate.domain.names import JobUid, TrainingJobName, backing_uid
 from footplate.domain.pipelines import Pipeline
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
-from footplate.domain.sites import Mode
+from footplate.domain.sites import Mode, Site
 from footplate.domain.submission import Location, Submission
 from footplate.ports.logs import Line
 from tests.support.catalogue import built_in
@@ -45,11 +45,6 @@ from tests.support.store import MemoryStore
 from tests.support.study_records import make_study
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import make_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.sites import Site
 
 NAME = TrainingJobName("demo", "job_1")
 PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.control.leadership import Leadership
+from footplate.ports.leases import Lease
 from tests.support.leases import MemoryLeases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.ports.leases import Lease
 
 LIFE_S = 9.0
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,22 +18,16 @@ from footplate.domain.jobs import Directory, Ending, Job
 from footplate.domain.names import CustomJobName, JobUid
 from footplate.domain.tracking.event_logs import LOGS, run_name, upload_of
 from footplate.domain.tracking.names import parse_tracking_name
+from footplate.domain.tracking.resources import Resource
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
-from footplate.store import open_store
+from footplate.store import SqlStore, open_store
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job
 from tests.support.log_uploads import MemoryLogUploads
 from tests.support.store import MemoryStore
 from tests.support.tracking import BOARD, make_resource
 from tests.unit.replica_metrics.event_writer import event, record, simple, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.domain.tracking.resources import Resource
-    from footplate.store import SqlStore
 
 EXPERIMENT = f"{BOARD}/experiments/17"
 

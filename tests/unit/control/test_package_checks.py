@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -17,22 +19,16 @@ from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import JobSpec, PythonProgram, RestartBounds
 from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.quotas import Quotas
 from footplate.domain.submission import Submission
-from footplate.ports.package_resolver import Resolution
+from footplate.ports.package_resolver import EnvironmentRequest, Resolution
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import make_spec
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.domain.preview.package_check import PackageCheck
-    from footplate.ports.package_resolver import EnvironmentRequest
 
 TRAINER, OTHER = "gs://demo-bucket/trainer-0.1.tar.gz", "gs://demo-bucket/other-1.tar.gz"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -12,10 +13,6 @@ from footplate.control import package_digests
 from footplate.control.package_digests import PackageDigests
 from footplate.domain.errors import NotFound
 from tests.support.clock import FakeClock
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import BinaryIO
 
 URI = "gs://stage/pkg/trainer.tar.gz"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -10,11 +12,6 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.package_patterns import PackagePatterns
 from footplate.domain.preview.source_patterns import Pattern, Use
 from tests.support.clock import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
 
 URI = "gs://stage/pkg/trainer.tar.gz"
 FOUND = (Use(Pattern.ESTIMATOR, "task.py:2"),)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +15,7 @@ from footplate.control.resource_steps import JOBS_END_S, ResourceSteps
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job
-from footplate.domain.names import CustomJobName
+from footplate.domain.names import CustomJobName, PersistentResourceName
 from footplate.domain.persistent_resources import Change, PersistentResource, ResourceState
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.resources import VCPUS
@@ -29,9 +28,6 @@ from tests.support.jobs import make_job, make_spec
 from tests.support.persistent_resources import MemoryResources, make_resource
 from tests.support.sites import make_engine_site, make_regions, make_site
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from footplate.domain.names import PersistentResourceName
 
 MACHINES = 8
 """Of n1-standard-4, which the site has room for."""

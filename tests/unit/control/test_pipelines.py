@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,13 +10,11 @@ from footplate.domain.errors import Code, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, pipeline_model_name
 from footplate.domain.pipelines import ModelUpload
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from tests.support.models import make_model
 from tests.support.pipeline_rig import UPLOAD, PipelineRig
 from tests.support.trials import SEARCH, succeeded
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.records import TrialRecord
 
 WRITES = 30
 """More points than a pipeline has from its beginning to its end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +14,9 @@ from footplate.domain import algorithms
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
+from footplate.ports.buckets import Buckets
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_custom_name, make_spec
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.ports.buckets import Buckets
 
 PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
 RUNTIMES = catalogue.load()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.program_api import ProgramApi
 from footplate.control.tokens import Bearer
+from footplate.domain.jobs import Job
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 EMAIL = "trainer@demo.iam.gserviceaccount.com"
 URL, PORT, RELAY = "http://127.0.0.1:8470", 8472, "http://127.0.0.1:7"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +11,9 @@ from footplate.control.program_keys import KeyedCalls, ProgramKeys
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.jobs import Job
 from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,12 +13,10 @@ from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer
 from footplate.domain.catalogue import Region, Zone
 from footplate.domain.errors import InvalidArgument, NotFound, PermissionDenied
+from footplate.domain.jobs import Job
 from tests.support.clock import FakeClock
 from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 ACCOUNT = "instance/service-accounts/default"
 ZONES = (Zone("us-central1-b"), Zone("us-central1-c"))

@@ -2,18 +2,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
+from footplate.domain.jobs import Job
 from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 URL = "http://127.0.0.1:8470"
 

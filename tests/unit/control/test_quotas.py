@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.control.quotas import EffectiveQuotas, LimitInForce, QuotaBook, QuotaInForce, Source
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
+from footplate.domain.resources import Amounts
 from tests.support.quotas import CATALOGUE, MemoryQuotas
-
-if TYPE_CHECKING:
-    from footplate.domain.resources import Amounts
 
 REGION, T4 = "us-central1", "NVIDIA_TESLA_T4"
 

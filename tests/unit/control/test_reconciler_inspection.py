@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import pytest
 
@@ -12,12 +12,9 @@ from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, Scheduling
 from footplate.domain.lifecycle import ReplicaGone
-from footplate.domain.names import AttemptId
+from footplate.domain.names import AttemptId, JobUid
 from tests.support.jobs import make_job
 from tests.unit.control.reconciler_rig import MASTER, OK, Rig
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
 
 
 def test_a_job_that_goes_while_it_is_looked_at_holds_up_no_other(

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,10 +12,11 @@ from footplate.control.replica_reports import Reports
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import Aborted, InvalidArgument, PermissionDenied, Unavailable
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
+from footplate.domain.jobs import Exit, ExitKind, Job, JobEvent, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
     CancelRequested,
+    Event,
     GraceExpired,
     ReplicaGone,
     react,
@@ -37,12 +38,6 @@ from tests.support.logs import MemoryLogs
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import make_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.domain.jobs import JobEvent
-    from footplate.domain.lifecycle import Event
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -43,10 +44,6 @@ from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 HERE = "http://here"
 MASTER = "master-replica-0"

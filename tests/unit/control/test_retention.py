@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +15,7 @@ from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.trials import Trials
 from footplate.domain.errors import NotFound
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
 from footplate.domain.names import parse_job_name
 from footplate.domain.retention import KEEP_ALL, KeepTimes, read_keep_times
 from footplate.ports.logs import Line
@@ -26,9 +26,6 @@ from tests.support.logs import MemoryLogs
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import make_sample
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 OLD = "projects/ads/jobs/old"
 YOUNG = "projects/ads/jobs/young"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from footplate.domain.tracking.points import Extent, Point
 from footplate.store import open_store
 from tests.support.jobs import CREATED
 from tests.support.tracking import BOARD, make_resource, name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 RUN = f"{BOARD}/experiments/e/runs/r"
 LOSS, IMAGES = (name(f"{RUN}/timeSeries/{own_id}") for own_id in ("loss", "images"))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.suggestions import tuner_loader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)

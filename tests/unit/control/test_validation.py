@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,7 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
+from footplate.ports.backend import ReplicaMachine
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
@@ -37,12 +39,6 @@ from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import make_job, make_spec
 from tests.support.sites import make_engine_site, make_regions, make_site
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from footplate.ports.backend import ReplicaMachine
 
 NAME = TrainingJobName("demo", "job_1")
 PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"

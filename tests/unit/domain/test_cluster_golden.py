@@ -10,23 +10,19 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.domain.cluster_spec import variables
-from footplate.domain.jobs import Address
+from footplate.domain.jobs import Address, JobSpec
 from footplate.domain.submission import Location
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJobSpec
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from pydantic import JsonValue
-
-    from footplate.domain.jobs import JobSpec
-    from footplate.wire.json_text import JsonObject
 
 SEEDS = Path(__file__).resolve().parents[4] / "shared" / "seeds"
 POOL: JsonObject = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
 from footplate.domain.program_arguments import variables
 from tests.support.jobs import MACHINE, PROGRAM
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ML = ("master", "worker", "ps", "evaluator")
 VERTEX = tuple(f"workerpool{index}" for index in range(4))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -24,12 +23,9 @@ from footplate.domain.hang_detection import (
     troubles_of,
 )
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Ending, JobEvent
+from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import Admitted, react
 from tests.support.jobs import make_job, make_spec
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 RULES = Rules(usage_s=10.0, hang_s=600.0, silent_s=90.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +11,7 @@ from footplate.domain.jobs import MachineSpec
 from footplate.domain.names import CustomJobName
 from footplate.domain.persistent_resources import (
     Change,
+    PersistentResource,
     ResourcePool,
     ResourceState,
     begin_deletion,
@@ -25,9 +25,6 @@ from footplate.domain.persistent_resources import (
 from tests.support.catalogue import built_in
 from tests.support.jobs import CREATED, make_spec
 from tests.support.persistent_resources import STANDARD, TWO_T4, make_resource
-
-if TYPE_CHECKING:
-    from footplate.domain.persistent_resources import PersistentResource
 
 NAME = CustomJobName("demo", "us-central1", "1")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from footplate.domain.names import TrainingJobName
 from footplate.domain.program_arguments import arguments, variables
 from footplate.domain.submission import Location
 from footplate.domain.variable_expansion import expand
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.submissions import training_spec
 from footplate.wire.vertex_v1.job_specs import job_spec
@@ -21,11 +23,7 @@ from tests.support.catalogue import built_in
 from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 GANG: JsonObject = {"workerCount": 2, "parameterServerCount": 1, "evaluatorCount": 1}
 IMAGE: JsonObject = {"masterConfig": {"imageUri": "gcr.io/p/trainer"}}

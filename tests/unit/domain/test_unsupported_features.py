@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.jobs import ContainerProgram
+from footplate.domain.names import JobName
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.unsupported_features import unsupported
 from tests.support.jobs import make_custom_name, make_spec, make_training_name
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobName
-
 
 REDUCER = program(IMAGE)
 

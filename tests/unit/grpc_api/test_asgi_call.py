@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.grpc_api.asgi_call import call_app, client_of, request_headers, server_of
 from footplate.grpc_api.port import why_unserved
 from footplate.grpc_api.transcoding import HttpRequest
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 
 async def mirror(request: Request) -> Response:

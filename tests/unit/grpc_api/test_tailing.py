@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from footplate.domain.errors import OutOfRange, ResourceExhausted
 from footplate.grpc_api import tailing
 from footplate.grpc_api.tailing import MAX_TAILS, Tails, tail_entries
-
-if TYPE_CHECKING:
-    from footplate.grpc_api.transcoding import HttpRequest
+from footplate.grpc_api.transcoding import HttpRequest
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.logs.audit import FileAuditLog
 from footplate.ports.audit import AuditEntry
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def entry(number: int) -> AuditEntry:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
 from tests.support.logs_contract import SettableClock, make_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 JOB = JobUid("job")
 MASTER, WORKER = "master-0", "worker-0"

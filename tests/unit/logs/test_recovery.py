@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -34,9 +34,6 @@ from tests.support.logs_contract import (
     messages,
 )
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHECKPOINT_BYTES = 700
 """Small, so that short files have many."""

@@ -6,7 +6,7 @@ import fcntl
 import os
 import threading
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -31,9 +31,6 @@ from tests.support.logs_contract import (
     messages,
 )
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHECKPOINT_BYTES = 400
 """Small, so that short files have many."""

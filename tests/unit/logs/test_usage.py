@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +21,6 @@ from tests.support.usage_contract import (
     make_samples,
     times,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAY = timedelta(days=1)
 

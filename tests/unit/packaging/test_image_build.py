@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.cli.packaging.image_build import make_context, read_image_name
 from footplate.cli.packaging.local_code import LocalCode
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

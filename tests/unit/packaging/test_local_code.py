@@ -6,7 +6,7 @@ import io
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from footplate.cli.packaging.local_code import (
     read_local_code,
 )
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHOW = """\
 import os, sys

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.cli.packaging.trainer_package import build_package, is_project
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETUP = """\
 from setuptools import setup

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from footplate.api.security import SERVED_HOST
 from footplate.proxy.hosts import ServedHost, find_host
 from footplate.proxy.served_requests import ServedRequests
-
-if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Scope, Send
 
 HEADERS = [(b"host", b"x"), (b"authorization", b"Bearer made-up"), (b"proxy-connection", b"y")]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from footplate.protocol.task import Task
 from footplate.replica.api_account import make_account
 from tests.support.replica_context import make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.protocol.task import Task
 
 TASK = make_task(account="{}", authority="ours\n")
 LED = {"grpc_proxy": "http://127.0.0.1:8472"}

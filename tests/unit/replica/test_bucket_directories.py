@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.protocol.task import BoundBucket
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from tests.support.replica_context import make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_task_names_single_buckets(tmp_path: Path) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.protocol.task import PythonTask, Task
 from footplate.replica.program_spec import compose_argv
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_module() -> None:

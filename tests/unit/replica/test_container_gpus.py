@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from footplate.containers.engine_api import Engine
 from footplate.protocol.task import ContainerTask
 from footplate.replica.container.container_spec import compose
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class RecordingEngine:

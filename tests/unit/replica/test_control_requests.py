@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import select
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from footplate.replica.background_tasks import BackgroundTasks
 from footplate.replica.control_requests import (
     CONTROL_REQUESTS_PATH,
     MIN_AGE_S,
@@ -19,11 +20,7 @@ from footplate.replica.control_requests import (
     is_word,
 )
 from footplate.replica.http_client import ServerUnavailable
-from footplate.replica.nonblocking_http import Answer
-
-if TYPE_CHECKING:
-    from footplate.replica.background_tasks import BackgroundTasks
-    from footplate.replica.nonblocking_http import NonblockingRequest
+from footplate.replica.nonblocking_http import Answer, NonblockingRequest
 
 
 @dataclass

@@ -6,7 +6,7 @@ import os
 import select
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from footplate.replica.disk_limit import INTERVAL_S, DiskLimit, count_bytes, use
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.phase import NEVER
 from footplate.replica.program_phases import describe_disk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MB = 1 << 20
 

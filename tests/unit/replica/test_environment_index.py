@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica import environment_index
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.prepared import Prepared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME, OTHER = "a" * 64, "b" * 64
 ANSWER = Prepared(sys.executable, ("/bin",), notes=("a note",))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from configparser import ConfigParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.replica.google_tools import make_settings, wrap_tools
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEADING = "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"
 

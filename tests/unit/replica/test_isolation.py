@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +21,6 @@ from footplate.replica.isolation.procfs import MARK_VARIABLE, Process
 from footplate.replica.isolation.spawn import Launch, SpawnFailed, fork
 from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import find_living, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

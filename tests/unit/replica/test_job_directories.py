@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,6 @@ from footplate.replica.isolation.users import User
 from footplate.replica.program_spec import TaskError, make_directories
 from footplate.replica.program_user import own
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class World:

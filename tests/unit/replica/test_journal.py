@@ -5,13 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.replica.journal import RETRY_S, Journal
 from footplate.replica.spool import Spool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMIT_BYTES = 1 << 20
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from footplate.replica.launcher import bootstrap
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from starlette.types import Receive, Scope, Send
 
 PARTS = [bytes([number]) * bootstrap.CHUNK_BYTES for number in range(1, 3)]
 DIGEST = hashlib.sha256(b"".join(PARTS)).hexdigest()

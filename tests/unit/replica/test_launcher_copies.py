@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 LIMIT_S = 60
 ARCHIVE = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
@@ -14,9 +14,6 @@ from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMIT_S = 60
 

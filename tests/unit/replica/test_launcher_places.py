@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher.launch import add_places
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://127.0.0.1:7"
 

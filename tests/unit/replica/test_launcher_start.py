@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from footplate.protocol.launcher import LauncherConfig
 from footplate.protocol.ticket import SupervisorTicket
@@ -12,11 +14,6 @@ from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 from footplate.replica.launcher.replica_process import ReplicaProcess
 from tests.support.local_backend import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 LIMIT_S = 60
 SLEEPER = """\

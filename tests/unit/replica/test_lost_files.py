@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from footplate.protocol.ticket import SupervisorTicket
+from footplate.replica.journal import Journal
 from footplate.replica.launcher.launch import complete, remove_expired
 from footplate.replica.lost_files import KEPT_S, find_lost, report
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.replica.journal import Journal
 
 
 class World:

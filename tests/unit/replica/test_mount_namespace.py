@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from footplate.replica.isolation.containment import enter_view
 from footplate.replica.isolation.hidden_paths import HiddenPaths, find_hidden, find_records
 from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.isolation.spawn import SpawnFailed, spawn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
 

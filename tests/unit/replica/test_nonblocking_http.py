@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.nonblocking_http import NonblockingRequest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_request_without_a_server_is_over_at_once(tmp_path: Path) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
+from footplate.replica.context import Context
 from footplate.replica.failure_advice import untold
 from footplate.replica.isolation.containment import Containment
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.oom_detection import OTHERWISE, VMSTAT, OomWatch, describe_amounts, join
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.replica.context import Context
 
 KILLED = 9
 FAILED = 1 << 8

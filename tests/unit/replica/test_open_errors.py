@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +21,6 @@ from footplate.replica.workdir import Home, Locked
 from footplate.server import api_callers as calling_process
 from footplate.server import api_callers as replica_records
 from footplate.server import socket_owner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture

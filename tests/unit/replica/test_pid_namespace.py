@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +19,6 @@ from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.procfs import Process, find, is_alive
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs process namespaces")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from footplate.replica.container.pod_image import (
 from footplate.replica.launcher.bootstrap import SCRATCH
 from footplate.replica.program_spec import TaskError
 from tests.support.replica_context import make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOTH = {"Entrypoint": ["/train"], "Cmd": ["--fast"]}
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.program_hook import METADATA, PROXY, ROOTS, TRUSTED, compose_variables
 from footplate.replica.program_hooks import make_hook
 from tests.support.interpreters import find_interpreters, version_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ADDRESS = "http://program:key@127.0.0.1:8472"
 LED = {PROXY: ADDRESS, "STORAGE_EMULATOR_HOST": "http://127.0.0.1:8470/programs/key"}

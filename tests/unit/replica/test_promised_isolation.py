@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +16,7 @@ from footplate.protocol.promised import PROCESS_NAMESPACE, USER, VIEW
 from footplate.protocol.task import CommandTask
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica import probe
+from footplate.replica.context import Context
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.preparation_phases import isolate
@@ -24,9 +25,6 @@ from footplate.replica.program_start import make_program, start
 from footplate.replica.workdir import Home
 from footplate.server.program_users import DEFAULT_RANGE
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from footplate.replica.context import Context
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs namespaces"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.protocol.task import Address, Start
 from footplate.replica.background_tasks import BackgroundTasks
+from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
 from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.journal import Journal
@@ -30,11 +31,6 @@ from footplate.replica.rendezvous import (
 from footplate.replica.report_client import ReportClient
 from footplate.replica.spool import Spool
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.replica.context import Context
 
 HOSTS = """\
 # the machine's

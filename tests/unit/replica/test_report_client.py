@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +20,6 @@ from footplate.replica.report_client import (
     ReportClient,
 )
 from footplate.replica.spool import Spool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TASK = Task(CommandTask(("true",)))
 LINE = b'"k":"line","m":"x"}'

@@ -6,7 +6,7 @@ What the kernel makes of it the end-to-end tests see.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +19,6 @@ from footplate.replica.isolation.resource_limits import (
     limit_memory,
     limit_processes,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GB = 1 << 30
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
+from footplate.replica.context import Context
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import Delivering, Phase
 from footplate.replica.program_spec import TaskError
 from footplate.replica.starting import POLL_INTERVAL_S, Starting
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.replica.context import Context
 
 
 @dataclass

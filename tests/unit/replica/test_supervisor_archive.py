@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.replica.supervisor_archive import build_archive
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:

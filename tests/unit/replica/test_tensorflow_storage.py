@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.replica.tensorflow_storage import make_roots
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_machines_authorities_are_trusted_besides(tmp_path: Path) -> None:

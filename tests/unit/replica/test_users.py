@@ -6,13 +6,16 @@ import errno
 import json
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica import program_user
+from footplate.replica.context import Context
 from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.isolation import levels, users
@@ -23,12 +26,6 @@ from footplate.replica.program_spec import TaskError
 from footplate.replica.workdir import Home
 from tests.support.promised import make_promised
 from tests.support.replica_context import make_task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.replica.context import Context
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs abstract sockets")
 FIRST = 2_000_000_000 + os.getpid() * 8

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from footplate.replica.container import container_phases
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.isolation.resource_limits import Limits
+from footplate.replica.journal import Journal
 from tests.support.replica_context import make_context
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.replica.journal import Journal
 
 
 @pytest.mark.parametrize(

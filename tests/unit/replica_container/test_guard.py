@@ -5,15 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.container.guard import wait_for_death
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class StillWaiting(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +11,9 @@ from footplate.protocol.task import BoundBucket
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container.mounts import find_mounts, open_buckets
 from footplate.replica.container.runner import find_inside
+from footplate.replica.context import Context
 from footplate.replica.program_spec import make_directories
 from tests.support.replica_context import make_context, make_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.replica.context import Context
 
 
 @pytest.fixture

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.containers.engine_api import Attachment, Engine, EngineError
 from footplate.replica.container.guard import READY
 from footplate.replica.container.runner import MAPPING_RUNTIME, Runner, end_as
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,14 @@ import io
 import lzma
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.replica.environment import archive_formats
 from footplate.replica.environment.archive_formats import settle
 from footplate.replica.environment.errors import PreparationError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 METADATA = {
     "trainer/task.py": "print('hello')\n",

@@ -6,8 +6,8 @@ import gzip
 import io
 import tarfile
 import zipfile
-from pathlib import PurePath
-from typing import IO, TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import IO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,9 +16,6 @@ from hypothesis import strategies as st
 from footplate.replica.environment import archive_inspection
 from footplate.replica.environment.errors import PreparationError
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def look(path: str, read: archive_inspection.Reader) -> None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.replica.environment.build_output import open_made
-from tests.support.environments import BACKEND, lock, make_sdist, make_wheel
+from tests.support.environments import BACKEND, Bench, lock, make_sdist, make_wheel
 from tests.unit.replica_environment.test_command import make_runtime
-
-if TYPE_CHECKING:
-    from tests.support.environments import Bench
 
 LEAVES_A_LINK = """
     import shutil

@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,9 +22,6 @@ from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import EvictionPolicy
 from footplate.replica.kept_environments import keep
 from footplate.server.leader_services import KeptInCache
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ALL = EvictionPolicy(everything=True)
 HOLDER = """

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,17 +18,13 @@ from footplate.replica.environment_index import EnvironmentIndex
 from tests.support.disks import small_disk
 from tests.support.environments import (
     BACKEND,
+    Bench,
     digest,
     finish,
     lock,
     make_sdist,
     make_wheel,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.environments import Bench
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -8,15 +8,11 @@ import platform
 import sys
 import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
-from tests.support.environments import digest, lock, make_sdist, make_wheel
-
-if TYPE_CHECKING:
-    from tests.support.environments import Bench, Outcome
+from tests.support.environments import Bench, Outcome, digest, lock, make_sdist, make_wheel
 
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 VERSION = f"{MINOR}.99"

@@ -6,9 +6,10 @@ import hashlib
 import json
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,13 +22,7 @@ from footplate.replica.environment.layer_resolution import (
     pinned_version,
     read_sizes,
 )
-from tests.support.environments import digest, lock, make_sdist, make_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.environments import Bench, Outcome
+from tests.support.environments import Bench, Outcome, digest, lock, make_sdist, make_wheel
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -191,9 +186,9 @@ def index(*packages: Path, size_bytes: int) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
 
-        do_HEAD = do_GET
+        do_HEAD = do_GET  # noqa: N815  http.server looks for this name
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installation import check_real, lent
 from footplate.replica.isolation.users import User
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UID = 1999000001
 

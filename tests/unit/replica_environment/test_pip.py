@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +13,7 @@ from footplate.replica.isolation.containment import enter_view
 from footplate.replica.isolation.hidden_paths import HiddenPaths
 from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.isolation.spawn import SpawnFailed, spawn
-from tests.support.environments import digest, lock, make_sdist, make_wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.environments import Bench, Outcome
+from tests.support.environments import Bench, Outcome, digest, lock, make_sdist, make_wheel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

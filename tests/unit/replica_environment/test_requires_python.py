@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,12 +12,7 @@ from packaging.specifiers import SpecifierSet
 
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.environment.packages import admits, read_required
-from tests.support.environments import digest, lock, make_wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.environments import Bench
+from tests.support.environments import Bench, digest, lock, make_wheel
 
 VERSIONS = st.tuples(st.just(3), st.integers(6, 13), st.integers(0, 20))
 BOUNDS = st.tuples(

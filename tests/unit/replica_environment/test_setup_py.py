@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.environment.installed_distributions import can_build
 from footplate.replica.environment.packages import is_legacy
-from tests.support.environments import BACKEND, digest, lock, make_wheel
+from tests.support.environments import BACKEND, Bench, Outcome, digest, lock, make_wheel
 from tests.support.trainers import pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.environments import Bench, Outcome
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 SETUPTOOLS = """

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.environment.build_isolation import BuildIsolation
 from footplate.replica.environment.uv import Uv
 from footplate.replica.isolation.mount_namespace import MountNamespace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import io
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +22,6 @@ from footplate.replica.environment.progress_output import ProgressOutput
 from footplate.replica.environment.runtime_slices import Words, choose
 from footplate.replica.environment.task import EnvironmentTask
 from footplate.replica.environment.uv import Uv, translate_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 NO_WHEELS = """\
 Using Python 3.11.7 environment at: vt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 from footplate.replica.metrics import event_file
 from footplate.replica.metrics.event_file import Corrupt, EventFile
 from tests.unit.replica_metrics.event_writer import HEADER, event, masked, record, simple, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ONE, TWO, THREE = (event(simple("m", value), step=1) for value in (1.0, 2.0, 3.0))
 

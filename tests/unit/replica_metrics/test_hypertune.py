@@ -6,7 +6,8 @@ import json
 import math
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import hypertune
 import pytest
@@ -15,9 +16,6 @@ from hypothesis import strategies as st
 
 from footplate.replica.metrics import hypertune as reading
 from footplate.replica.metrics.hypertune import HypertuneFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Collector:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +29,6 @@ from tests.unit.replica_metrics.event_writer import (
     tensor,
     write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 TF2 = bytes.fromhex(
     "3e00000000000000d9d240e7090000401393c0da411a0d627261696e2e4576656e743a3252240a22"

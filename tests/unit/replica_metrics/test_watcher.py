@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import hypertune
 import pytest
@@ -16,9 +16,6 @@ from footplate.replica.workdir import Home
 from footplate.wire.replica_v1 import decode_reports
 from tests.support.replica_context import make_context, make_task
 from tests.unit.replica_metrics.event_writer import event, simple, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMIT_BYTES = 1 << 22
 LOOKED_S = 0.001

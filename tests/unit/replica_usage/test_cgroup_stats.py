@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.replica.usage import meter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UNIFIED = {
     "cpu.stat": "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.protocol.reports import GpuSample
+from footplate.protocol.task import Task
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.usage.sampler import VISIBLE, Query, list_gpus, parse
 from tests.support.replica_context import make_task
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.protocol.task import Task
 
 MIB = 1 << 20
 

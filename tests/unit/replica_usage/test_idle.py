@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.usage import sampler
 from footplate.replica.usage.sampler import IdleTracker, find_stamps
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONG_AGO = 1_000_000.0
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.protocol.reports import UsageSample
 from footplate.replica.isolation.containment import Child, Containment, ProcessSet
 from footplate.replica.usage.meter import Meter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,9 +14,6 @@ from footplate.replica.isolation.containment import ProcessSet
 from footplate.replica.isolation.procfs import find_below
 from footplate.replica.usage import process_stats
 from tests.support.supervisor_process import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 

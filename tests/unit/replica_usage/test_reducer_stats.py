@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.protocol.reports import UsageSample
 from footplate.protocol.task import PythonTask, Task
 from footplate.replica.usage import sampler
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODULE = PythonTask("footplate_reduction")
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from websockets.frames import Frame, Opcode
 
 from footplate.server.bounded_http import MOST_PIECES, BoundedWebSocket
 from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.types import Receive, Scope, Send
 
 MUCH_BYTES = 64 << 20
 CLOSED, TOO_BIG = b"\x88", (1009).to_bytes(2, "big")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import InvalidArgument
 from footplate.server.clock import SystemClock
 from footplate.server.service import assign_buckets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -19,9 +19,6 @@ from footplate.server.certificate_authority import (
     open_authority,
 )
 from footplate.server.data_dir import DataDir
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import uvicorn
 from cryptography import x509
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from uvicorn.server import ServerState
@@ -24,12 +26,6 @@ from footplate.server.cluster_listener import ClusterListener
 from footplate.server.data_dir import DataDir
 from footplate.server.leaf_certificates import RENEWED_AFTER
 from footplate.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from starlette.requests import Request
 
 LIMIT_S = 60
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.domain.disk_state import MIB
 from footplate.server.context import Disk
 from footplate.server.disk_reserve import INTERVAL_S, DiskReserve
 from tests.support.disks import SaidDisk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_room_is_kept_in_the_database_and_beside_it(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from footplate.domain.disk_state import MIB
 from footplate.domain.errors import Unavailable
 from footplate.server.disk_reserve import DiskReserve
 from tests.support.disks import SaidDisk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 WHOLE = 3 * MIB
 

@@ -7,22 +7,18 @@ import os
 import resource
 import select
 import socket
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from footplate.server.bounded_http import BoundedRequests
 from footplate.server.door import Door
 from footplate.server.serving import BURST, RepeatedRecords
 from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import Receive, Scope, Send
 
 MOST = 32
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"

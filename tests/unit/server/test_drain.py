@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Unavailable
 from footplate.server.service import Drain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LONG_S = 60.0
 

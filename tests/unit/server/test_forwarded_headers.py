@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from footplate.server.serving import ForwardedHeaders
-
-if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Scope, Send
 
 HEADERS = [(b"x-forwarded-for", b"198.51.100.7"), (b"x-forwarded-proto", b"https")]
 

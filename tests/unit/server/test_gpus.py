@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +18,6 @@ from footplate.server.gpus import (
     load_nvml,
     select,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CATALOGUE = load_catalogue()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import platform
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from uv import find_uv_bin
@@ -14,17 +15,13 @@ from uv import find_uv_bin
 from footplate.replica.environment.uv import Uv
 from footplate.server.job_services import MachineInterpreters, can_fetch
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 class Heads(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.send_response(200 if self.path == "/there.tar.gz" else 404)
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         pass
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -10,13 +12,8 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.names import JobUid
 from footplate.ports.leases import Lease
 from footplate.server.data_dir import DataDir
+from footplate.server.leader_services import LeaderServices
 from footplate.server.leadership import CurrentLeader, LeadershipServices
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.server.leader_services import LeaderServices
 
 LEASE = Lease("one", "http://127.0.0.1:8470", 1, 0, 10.0)
 

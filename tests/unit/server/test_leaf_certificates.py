@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ssl
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.server.certificate_authority import open_authority
 from footplate.server.data_dir import DataDir
 from footplate.server.leaf_certificates import MAX_KEPT, RENEWED_AFTER, LeafCertificates
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOST = "us-central1-aiplatform.googleapis.com"
 

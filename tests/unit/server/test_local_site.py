@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from footplate.server.context import local_site
 from footplate.server.isolation_probe import describe_limits, describe_machine, probe
 from footplate.server.machine import cpus, memory_bytes
 from footplate.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CATALOGUE = load_catalogue()
 SITE = Site("this machine", Mode.EMULATE, 23, 8, 31 << 10)

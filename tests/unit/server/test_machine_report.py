@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from footplate.domain.sites import Mode
 from footplate.replica.cache_locks import MARKER
 from footplate.server.machine_report import MachineReport, describe_enforcement
 from footplate.settings import EVERY_PROJECT, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 LIMITED = {"containment_mode": "cgroup", "faults": {"memory": "", "CPU": "no controller"}}
 RESOURCES = ("memory", "CPU", "processes", "disk")

@@ -7,10 +7,11 @@ import ssl
 from base64 import b64encode
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from uvicorn.server import ServerState
@@ -25,11 +26,6 @@ from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.node_proxy import NodeProxy
 from footplate.server.proxy_connection import Tunnels
 from footplate.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from starlette.requests import Request
 
 LIMIT_S = 60
 AIPLATFORM, STORAGE = "us-central1-aiplatform.googleapis.com", "storage.googleapis.com"

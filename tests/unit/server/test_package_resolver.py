@@ -6,9 +6,10 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import pytest
 
@@ -22,9 +23,6 @@ from footplate.server.package_resolver import ProcessResolver
 from footplate.settings import Settings
 from tests.support.environments import digest, lock, make_sdist, make_wheel
 from tests.support.promised import make_promised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 URI = "gs://stage/trainer-0.1.tar.gz"
 SLOW = """\

@@ -5,17 +5,14 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from footplate.server import package_sources
 from footplate.server.package_sources import PackageSources, read_sources
 from tests.support.trainers import pack, pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 def read(content: bytes) -> dict[str, str]:

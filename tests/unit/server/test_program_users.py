@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import pwd
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.server import program_users
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 of_root = pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.server.wheels import algorithms_wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_same_files_make_the_same_wheel() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, update
@@ -10,9 +10,6 @@ from footplate.domain.errors import DataLoss
 from footplate.store import open_store
 from footplate.store.tables import jobs
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_damaged_record_stops_no_other_job(

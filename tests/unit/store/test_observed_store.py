@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import JobEvent
-from footplate.domain.names import StudyUid
+from footplate.domain.names import JobUid, StudyUid
 from footplate.store import ObservedStore
 from tests.support.jobs import CREATED, make_job
 from tests.support.run_contract import make_run, make_tuning_job
@@ -21,9 +20,6 @@ from tests.support.study_records import (
     make_trial,
     next_version,
 )
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobUid
 
 JOB = make_job()
 NOTE = JobEvent(CREATED, "NOTE", "something")

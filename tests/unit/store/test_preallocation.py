@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,6 @@ from footplate.store.preallocation import LOG_BYTES, SPARE_BYTES
 from tests.support.clock import FakeClock
 from tests.support.disks import fill, small_disk
 from tests.support.jobs import make_job
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="room is taken on Linux only")
 

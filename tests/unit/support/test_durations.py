@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support.durations import exists, folder_of, load, merge, plain_name, record, slowdown
 from tools.durations import collect, find_excesses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BUDGETS = {"shares": 2, "share_s": 100, "new_test_s": 5, "folders": {"tests/api": 10}}
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support import ROOT
 from tests.support.requirements import find_absent, read_packages
 from tests.support.run_report import describe_skips
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLUGIN = """
 import pytest

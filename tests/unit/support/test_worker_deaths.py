@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support import ROOT
 from tests.support.deadlines import EVENT_S
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TESTS = """
 import os, signal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from footplate.testing import FaultInjector
 from footplate.testing.faults.fault_scheduler import find_attempts
 from footplate.testing.faults.processes import find_program, find_supervisor
 from tests.support.fake_service import FakeService
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tools import house
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {
     "src/footplate/__init__.py": "",

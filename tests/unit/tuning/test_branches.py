@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,14 +12,11 @@ from footplate.domain.studies.parameters import (
     DoubleParameter,
     IntegerParameter,
 )
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
 from footplate.tuning.branches import FEW, INITIAL_TRIALS, MOST, bound, branches, neglected
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.sampling import draw, draw_new, generator
 from tests.unit.tuning.spaces import BRIEF, spaces
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.space import Point
 
 GAMMA = DoubleParameter("gamma", 0.0, 1.0)
 KERNEL = CategoricalParameter("kernel", ("linear", "rbf"), branches=(Branch(("rbf",), GAMMA),))

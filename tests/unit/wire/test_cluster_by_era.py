@@ -8,22 +8,19 @@ where each has port 2222 of its own host.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.domain.cluster_spec import variables
 from footplate.domain.jobs import Address, JobSpec
 from footplate.domain.tuning.trial_spec import run_spec
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.training_v1_inputs import CUSTOM, IMAGE
 from tests.unit.wire.training_v1_inputs import submission as training
 from tests.unit.wire.vertex_v1_bodies import PACKAGE, body, container, pool, submit
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from footplate.wire.json_text import JsonObject
-
     Told = dict[str, dict[str, Any]]
 
 ROLES: JsonObject = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -18,10 +17,8 @@ from footplate.domain.sites import Mode
 from footplate.wire.footplate_v1 import verdicts as answers
 from footplate.wire.footplate_v1.events import Event
 from footplate.wire.footplate_v1.status import Ending, Server, Status
+from footplate.wire.json_text import JsonObject
 from tests.support.plain_strategies import texts
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 several = st.lists(texts, max_size=3).map(tuple)
 amounts = st.dictionaries(texts, st.integers(0, 2**53), max_size=3)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.footplate_v1.trial_selection import select_trials, spell
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 TAXI = "Taxi Model Accuracy"
 METRICS = (TAXI, "Accuracy", "f1 (val)", "loss, desc", 'a "b"', "-log p", "10% of x=y")

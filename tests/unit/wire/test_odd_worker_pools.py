@@ -6,20 +6,16 @@ training" (Vertex AI), or of "Use GPUs for training models" (AI Platform Trainin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.preview.advice import advise
+from footplate.domain.submission import Submission
+from footplate.wire.json_text import JsonObject
 from tests.support.catalogue import built_in
 from tests.unit.wire.training_v1_inputs import CUSTOM, T4
 from tests.unit.wire.training_v1_inputs import submission as training
 from tests.unit.wire.vertex_v1_bodies import MACHINE, REDUCER, body, container, pool, submit
-
-if TYPE_CHECKING:
-    from footplate.domain.submission import Submission
-    from footplate.wire.json_text import JsonObject
 
 AT = "jobSpec.workerPoolSpecs"
 WITH_T4: JsonObject = {**MACHINE, "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}

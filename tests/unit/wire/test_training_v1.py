@@ -23,6 +23,7 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.names import TrainingJobName
 from footplate.domain.submission import Tuning
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.responses import format_etag, job_json, parse_etag
@@ -31,8 +32,6 @@ from tests.support.jobs import CREATED, make_job
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 NAME = TrainingJobName("demo", "job_1")
 CATALOGUE = load_catalogue()

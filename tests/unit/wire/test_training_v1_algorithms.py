@@ -11,6 +11,7 @@ from footplate.domain.algorithms import of_pool
 from footplate.domain.job_states import State
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.unsupported_features import unsupported
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.responses import job_json
 from footplate_algorithms.algorithms import ALGORITHMS
 from tests.support.jobs import make_job
@@ -18,8 +19,6 @@ from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, refused, submi
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 DATA = "--training_data_path=gs://b/x.csv"
 WORKERS: JsonObject = {"workerType": "n1-standard-4", "workerCount": 2}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, T4, gpus, refused, submission
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a count of a predefined tier": (

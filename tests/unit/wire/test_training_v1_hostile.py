@@ -13,14 +13,13 @@ from footplate.catalogue import load_catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.submission import Submission
 from footplate.wire.json_model import MAX_VIOLATIONS, JsonModel
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1 import enums
 from footplate.wire.training_v1.models import Job, TrainingInput
 from footplate.wire.training_v1.submissions import read_submission
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 CATALOGUE = load_catalogue()
 

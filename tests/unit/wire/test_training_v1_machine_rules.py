@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.catalogue import Accelerator, AcceleratorKind
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.rules.jobs import known_here
 from footplate.wire.training_v1.submissions import read_submission
 from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, PACKAGES, T4, gpus, refused
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "an unknown machine type": (

@@ -8,14 +8,13 @@ import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import ClusterVariable, ContainerProgram, PythonProgram
+from footplate.domain.submission import Submission
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission
 from tests.unit.wire.test_training_v1 import image
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.domain.submission import Submission
-    from footplate.wire.json_text import JsonObject
 
 CATALOGUE = load_catalogue(None)
 PYTORCH = "gcr.io/cloud-ml-public/training/pytorch-{}.1-9"

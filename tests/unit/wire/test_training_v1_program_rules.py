@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.training_v1_inputs import CUSTOM, IMAGE, refused
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "no packages": (

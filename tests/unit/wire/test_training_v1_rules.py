@@ -3,15 +3,11 @@ of a job at once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission
 from tests.unit.wire.training_v1_inputs import CATALOGUE, gpus, param, refused, search
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "an unknown disk": (

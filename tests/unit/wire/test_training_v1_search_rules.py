@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.training_v1_inputs import param, refused, search
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 
 def categories(name: str, count: int) -> JsonObject:

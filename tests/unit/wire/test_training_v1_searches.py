@@ -20,14 +20,13 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import HalvingSpec
 from footplate.domain.studies.study import Algorithm
+from footplate.domain.submission import Submission
 from footplate.domain.tuning.search import SearchRequest, TrialCounts
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.domain.submission import Submission
-    from footplate.wire.json_text import JsonObject
 
 CATALOGUE = load_catalogue()
 RATE: JsonObject = {"parameterName": "lr", "type": "DOUBLE", "minValue": 0.1, "maxValue": 0.5}

@@ -19,6 +19,7 @@ from footplate.domain.jobs import (
     MachineSpec,
     PythonProgram,
 )
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJobSpec
 from footplate.wire.vertex_v1.responses import custom_job_json
@@ -27,8 +28,6 @@ from tests.unit.wire.vertex_v1_bodies import HERE, IMAGE, MACHINE, PACKAGE, pool
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 
 def spec_of(*pools: JsonObject, **changes: JsonValue) -> JobSpec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.submission import Location
+from footplate.domain.submission import Location, Submission
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.vertex_v1_bodies import (
     HERE,
     LAYERS,
@@ -31,12 +33,7 @@ from tests.unit.wire.vertex_v1_bodies import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pydantic import JsonValue
-
-    from footplate.domain.submission import Submission
-    from footplate.wire.json_text import JsonObject
 
 CUSTOM = body(
     machine(

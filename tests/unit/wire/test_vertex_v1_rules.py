@@ -9,6 +9,7 @@ import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.submission import Location
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.vertex_v1_bodies import (
     IMAGE,
     MACHINE,
@@ -22,8 +23,6 @@ from tests.unit.wire.vertex_v1_bodies import (
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 POOL = "jobSpec.workerPoolSpecs[0]"
 KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"

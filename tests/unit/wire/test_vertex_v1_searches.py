@@ -23,14 +23,13 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, MedianSpec, StoppingSpec
 from footplate.domain.studies.study import Algorithm, Noise, StudyConfig, StudyLimits
 from footplate.domain.tuning.search import SearchRequest, TrialCounts
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.study_configs import study_config
 from footplate.wire.vertex_v1.study_models import StudySpec
 from tests.unit.wire.vertex_v1_bodies import METRIC, RATE, pool, search, study, tune, tuning
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 SPACE = SearchSpace(
     (DoubleParameter("lr", 0.001, 0.1, Scale.LOG), IntegerParameter("layers", 1, 5))

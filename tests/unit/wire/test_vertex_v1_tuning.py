@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Directory, PythonProgram
 from footplate.domain.submission import Tuning
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.vertex_v1_bodies import (
     HERE,
     LAYERS,
@@ -27,11 +29,7 @@ from tests.unit.wire.vertex_v1_bodies import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 FIRST = "studySpec.parameters[0]"
 CHILD = f"{FIRST}.conditionalParameterSpecs[0]"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from footplate.domain.names import StudyName, StudyOperationName, TrialName
 from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.study import Noise
 from footplate.domain.studies.trials import TrialState
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.vizier_operations import (
     CheckId,
     SuggestionId,
@@ -33,11 +35,6 @@ from footplate.wire.vertex_v1.vizier_requests import (
 )
 from tests.unit.wire.vertex_v1_bodies import LAYERS, METRIC, RATE
 from tests.unit.wire.vertex_v1_bodies import study as spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.wire.json_text import JsonObject
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 STUDY = StudyName("demo", "us-central1", "7")

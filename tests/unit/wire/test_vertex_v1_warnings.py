@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from footplate.domain.submission import Location
+from footplate.wire.json_text import JsonObject
 from tests.unit.wire.vertex_v1_bodies import body, container, machine, pool, submit, tune, tuning
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 POOL = "jobSpec.workerPoolSpecs[0]"
 NO_EFFECT = "is accepted and has no effect here"

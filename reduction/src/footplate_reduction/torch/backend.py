@@ -131,7 +131,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         if not options.global_ranks_in_group:
             self.relay()
 
-    def getBackendName(self) -> str:  # PyTorch's name
+    def getBackendName(self) -> str:  # noqa: N802  # PyTorch's name
         return "footplate"
 
     def relay(self) -> TransferThread | None:

@@ -7,17 +7,14 @@ A resource's name in the path is one parameter, as in all of Google's APIs but C
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from starlette.routing import Route
 
 from footplate.api.accepted_parameters import Parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from starlette.routing import Route
-
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 ANYTHING = "JsonObject"
 """The schema of what no message is known for."""

@@ -6,37 +6,30 @@ Clients look at ``/discovery/v1/apis/API/VERSION/rest`` of ``www.googleapis.com`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
+from starlette.routing import Route
 
 from footplate.api.discovery_v1.rest_methods import describe_methods
 from footplate.api.discovery_v1.storage_methods import BATCH_PATH, SERVICE_PATH, describe_storage
 from footplate.api.discovery_v1.types import ModelledMethod, ModelTypes, PublishedTypes
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.errors import NotFound
 from footplate.domain.formatting import quoted
 from footplate.wire.iam import TestIamPermissionsRequest
 from footplate.wire.json_model import JsonModel
+from footplate.wire.json_text import JsonObject
 from footplate.wire.logging_v2.entry_models import WriteEntriesRequest
 from footplate.wire.logging_v2.requests import ListEntriesRequest
 from footplate.wire.scalars import Double, Flag, Int32, Int64, Text, Timestamp
 from footplate.wire.training_v1 import models
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
-
 
 # The requests and responses of the methods of ml v1 and Cloud Logging.
 

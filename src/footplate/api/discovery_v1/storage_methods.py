@@ -7,21 +7,20 @@ objects' own addresses.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from starlette.routing import Route
+
 from footplate.api.discovery_v1.rest_methods import Resources
 from footplate.api.discovery_v1.types import query_parameter
 from footplate.api.storage_v1.accepted_parameters import HONOURED, without_effect
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pydantic import JsonValue
-    from starlette.routing import Route
-
-    from footplate.wire.json_text import JsonObject
 
 SERVICE_PATH = "storage/v1/"
 BATCH_PATH = "batch/storage/v1"

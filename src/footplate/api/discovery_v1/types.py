@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic.alias_generators import to_camel
 
 from footplate.api.discovery_v1.rest_methods import MethodTypes
 from footplate.wire import scalars
 from footplate.wire.json_model import JsonModel
+from footplate.wire.json_text import JsonObject
 from footplate.wire.proto_enum import ProtoEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from footplate.wire.json_text import JsonObject
 
 _ANY: JsonObject = {"type": "any"}
 _ANY_OBJECT: JsonObject = {"type": "object", "additionalProperties": _ANY}

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.ports.audit import AuditEntry, AuditLog
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import PageRule, format_token, parse_token
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.ports.audit import AuditEntry, AuditLog
-    from footplate.wire.json_text import JsonObject
 
 _PAGES = PageRule(100, 1000)
 _QUERY = "audit"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.domain.catalogue import Catalogue
 from footplate.wire.catalogue import encode_catalogue
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 
 def catalogue_routes(catalogue: Catalogue) -> list[Route]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
-from footplate.control.job_lists import Place
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.control.costs import Costs, Use
+from footplate.control.job_lists import JobLists, Place
+from footplate.control.jobs import Jobs
 from footplate.domain.daily_hours import MOST_DAYS, Days
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import quoted
+from footplate.domain.jobs import Job
 from footplate.domain.names import (
     CustomJobName,
+    JobName,
     TrainingJobName,
     TrainingPipelineName,
     TuningJobName,
@@ -26,23 +32,9 @@ from footplate.domain.names import (
 from footplate.wire.filters.jobs import parse_filter
 from footplate.wire.footplate_v1.job_patches import read_job_patch
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.list_order import parse_order
 from footplate.wire.paging import format_token, parse_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.costs import Costs, Use
-    from footplate.control.job_lists import JobLists
-    from footplate.control.jobs import Jobs
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.wire.json_text import JsonObject
-
 
 # Routes of Footplate's own API: what jobs hold, have used, and cost.
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.ports.machine import CachedEnvironment, Machine
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.ports.machine import CachedEnvironment, Machine
-    from footplate.wire.json_text import JsonObject
 
 MOST = 500
 """Environments in one answer; the sizes count all."""

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from footplate.api.json_route import json_route
-from footplate.domain.metric_series import MOST_POINTS
-from footplate.domain.names import parse_job_name
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.domain.jobs import Job
+from footplate.domain.metric_series import MOST_POINTS, ReportedMetrics
+from footplate.domain.names import JobName, parse_job_name
 from footplate.domain.tuning.trial_programs import check_runs_itself
 from footplate.wire.footplate_v1.metrics import metrics_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.domain.jobs import Job
-    from footplate.domain.metric_series import ReportedMetrics
-    from footplate.domain.names import JobName
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 DEFAULT_POINTS = 100
 

@@ -6,10 +6,12 @@ client uploads before it submits. A package that can't be installed is the answe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.client_disconnect import while_wanted
@@ -17,17 +19,12 @@ from footplate.api.footplate_v1.validation import READERS, staging_of
 from footplate.api.json_route import Call
 from footplate.api.request_bodies import read_body, require_json
 from footplate.api.worker_threads import in_thread
+from footplate.control.package_checks import PackageChecks, PoolPackages
+from footplate.domain.catalogue import Catalogue
 from footplate.wire.footplate_v1 import package_checks as answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
     from footplate.api.footplate_v1.validation import Read
-    from footplate.control.package_checks import PackageChecks, PoolPackages
-    from footplate.domain.catalogue import Catalogue
 
 MAX_BYTES = 64 << 20
 

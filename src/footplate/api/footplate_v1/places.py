@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
+from footplate.api.json_route import Call, json_route
+from footplate.wire.json_text import JsonObject
 
 
 def place_routes(*collections: Callable[[], tuple[str, ...]]) -> list[Route]:

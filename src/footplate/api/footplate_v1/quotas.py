@@ -7,19 +7,14 @@ A quota is a part of each project in each region: it is always there, perhaps wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.control.quotas import QuotaBook, QuotaInForce
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.footplate_v1.quotas import Origin, Quota, Quotas
-from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.quotas import QuotaBook, QuotaInForce
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject, describe
 
 
 def quota_routes(book: QuotaBook) -> list[Route]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.region_reports import RegionReport, RegionReports
-    from footplate.wire.json_text import JsonObject
+from footplate.api.json_route import Call, json_route
+from footplate.control.region_reports import RegionReport, RegionReports
+from footplate.wire.json_text import JsonObject
 
 
 def region_routes(reports: RegionReports) -> list[Route]:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from footplate.api.footplate_v1.regions import region_json
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
+from footplate.control.region_reports import RegionReport
+from footplate.control.status import Status
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.ports.store import Store, StoredEvent
 from footplate.wire.footplate_v1 import status as wire
 from footplate.wire.footplate_v1.events import Event
+from footplate.wire.footplate_v1.status import Server
+from footplate.wire.json_text import JsonObject
 from footplate.wire.restart_counts import MOST_NAMES
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from starlette.requests import Request
-
-    from footplate.api.json_route import Call
-    from footplate.control.region_reports import RegionReport
-    from footplate.control.status import Status
-    from footplate.ports.store import Store, StoredEvent
-    from footplate.wire.footplate_v1.status import Server
-    from footplate.wire.json_text import JsonObject
 
 _MANY_DIGITS = 19
 """More than a database's 64 bits are sure to hold."""

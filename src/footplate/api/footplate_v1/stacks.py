@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.control.stacks import Stacks
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.names import parse_job_name
-from footplate.wire.json_text import describe
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, parse_job_name
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.stacks import encode_report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.stacks import Stacks
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.wire.json_text import JsonObject
 
 MAX_REPLICAS = 1000
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.domain.errors import FailedPrecondition
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 
 class TlsPorts(Protocol):

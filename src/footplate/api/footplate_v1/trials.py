@@ -6,32 +6,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.control.tuning.trials import Trials
+from footplate.domain.admission import Explanation
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
-from footplate.domain.names import parse_job_name
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, parse_job_name
+from footplate.domain.studies.records import Report, TrialRecord
+from footplate.domain.tuning.search import Search
 from footplate.wire.footplate_v1.trial_answers import list_answer, report_answer, trial_answer
 from footplate.wire.footplate_v1.trial_curves import RULES, curves_json, replay_json
 from footplate.wire.footplate_v1.trial_selection import select_trials
 from footplate.wire.footplate_v1.trials import Measurements
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.domain.studies.records import Report, TrialRecord
-    from footplate.domain.tuning.search import Search
     from footplate.wire.footplate_v1.trials import Trial
-    from footplate.wire.json_text import JsonObject
 
     GetJob = Callable[[JobName], Job]
     Explain = Callable[[Job], Explanation | None]

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
-from footplate.domain.names import parse_job_name
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, parse_job_name
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.tuning.trial_programs import check_runs_itself
+from footplate.ports.usage import UsageHistory
 from footplate.wire.footplate_v1.usage import JobUsage, ReplicaUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.ports.usage import UsageHistory
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 DEFAULT_POINTS = 60
 MOST_POINTS = 1000

@@ -6,34 +6,31 @@ not an error; an error is only what can't be read at all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.api.vertex_v1.parents import location_of
 from footplate.control.preflight import NOTHING, Staging
+from footplate.control.validation import Validation
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.names import GcsUri, check_project
 from footplate.domain.preview.parity import REFUSED_ALIKE, Parity
 from footplate.domain.preview.source_patterns import Pattern, Use
 from footplate.domain.preview.verdict import Verdict
+from footplate.domain.submission import Location, Submission
 from footplate.wire.footplate_v1 import verdicts
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
 from footplate.wire.vertex_v1.pipelines import read_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.validation import Validation
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.submission import Location, Submission
-    from footplate.wire.json_text import JsonObject
-
     Read = Callable[[JsonObject, Catalogue], Submission]
 
 

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from time import monotonic
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from footplate.api.accepted_parameters import Parameters
-from footplate.api.logging_v2.stream_logs import invocation
+from footplate.api.json_route import Call
+from footplate.api.logging_v2.job_lookup import JobFinder
+from footplate.api.logging_v2.stream_logs import Followers, invocation
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.log_lines import belongs
+from footplate.domain.jobs import Job
+from footplate.domain.log_lines import Entry, belongs
 from footplate.domain.names import JobUid, check_project
-from footplate.wire.json_text import parse_object
+from footplate.ports.logs import Logs
+from footplate.wire.json_text import JsonObject, parse_object
 from footplate.wire.logging_v2.entries import encode_entry
 from footplate.wire.logging_v2.matching import matches
-from footplate.wire.logging_v2.queries import parse_query
+from footplate.wire.logging_v2.queries import Query, parse_query
 from footplate.wire.logging_v2.requests import ListEntriesRequest
 from footplate.wire.logging_v2.scope import Span, job_ids, span, without_end
 from footplate.wire.paging import PageRule, list_json, parse_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from footplate.api.json_route import Call
-    from footplate.api.logging_v2.job_lookup import JobFinder
-    from footplate.api.logging_v2.stream_logs import Followers
-    from footplate.domain.jobs import Job
-    from footplate.domain.log_lines import Entry
-    from footplate.ports.logs import Logs
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.logging_v2.queries import Query
-
 
 # Merges the entries of several logs in the order of their timestamps.
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
-from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
+from footplate.domain.jobs import Job
+from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
 
 _REMEMBERED = 4096
 _DIGITS = tuple("0123456789")

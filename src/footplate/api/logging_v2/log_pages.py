@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.log_lines import Screen, belongs
-from footplate.domain.names import parse_job_name
+from footplate.domain.jobs import Job
+from footplate.domain.log_lines import Entry, Screen, belongs
+from footplate.domain.names import JobName, parse_job_name
 from footplate.domain.service_log_lines import SERVICE
-from footplate.wire.json_text import describe
+from footplate.ports.logs import Logs
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.log_lines import encode_lines
 from footplate.wire.log_severity import SEVERITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.domain.jobs import Job
-    from footplate.domain.log_lines import Entry
-    from footplate.domain.names import JobName
-    from footplate.ports.logs import Logs
-    from footplate.wire.json_text import JsonObject
 
 DEFAULT_LINES = 200
 MOST_LINES = 5000

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from starlette.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from footplate.api.json_route import json_route
 from footplate.api.logging_v2.entries import Entries
+from footplate.api.logging_v2.job_lookup import JobFinder
 from footplate.api.logging_v2.log_pages import log_page_routes
+from footplate.api.logging_v2.stream_logs import Followers
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.log_lines import belongs
-from footplate.domain.names import parse_job_name, trial_run_name
+from footplate.domain.jobs import Job
+from footplate.domain.log_lines import Entry, belongs
+from footplate.domain.names import JobName, parse_job_name, trial_run_name
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.service_log_lines import SERVICE
+from footplate.ports.logs import Logs
 from footplate.wire.json_text import describe
 from footplate.wire.log_lines import encode_lines
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from footplate.api.logging_v2.job_lookup import JobFinder
-    from footplate.api.logging_v2.stream_logs import Followers
-    from footplate.domain.jobs import Job
-    from footplate.domain.log_lines import Entry
-    from footplate.domain.names import JobName
-    from footplate.ports.logs import Logs
-    from footplate.wire.logging_v2.scope import Span
-
+from footplate.wire.logging_v2.scope import Span
 
 LIFE_SIGN_S = 5.0
 """After so long without a line an empty one is sent, which shows whether the reader is there

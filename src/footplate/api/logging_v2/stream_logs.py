@@ -17,12 +17,9 @@ import re
 import threading
 from collections import OrderedDict
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _COMMAND = re.compile(r"\bcommand/gcloud\.\S{0,100}(?:stream-logs|submit\.training)\b")
 _INVOCATION = re.compile(r"\binvocation-id/(\w{1,64})\b")

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
 
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.accepted_parameters import Parameters
+from footplate.api.logging_v2.job_lookup import JobFinder
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.security import given_token
 from footplate.api.worker_threads import in_thread
-from footplate.control.written_entries import choose_writer
+from footplate.control.written_entries import LogWriter, WrittenEntries, choose_writer
 from footplate.domain.errors import InvalidArgument, PermissionDenied, Violation
-from footplate.domain.names import parse_job_name
-from footplate.wire.json_text import parse_object
-from footplate.wire.logging_v2.written import read_writing
+from footplate.domain.jobs import Job
+from footplate.domain.log_lines import Line
+from footplate.domain.names import JobName, JobUid, parse_job_name
+from footplate.wire.json_text import JsonObject, parse_object
+from footplate.wire.logging_v2.written import Written, read_writing
 from footplate.wire.scope_keys import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from footplate.api.logging_v2.job_lookup import JobFinder
-    from footplate.control.written_entries import LogWriter, WrittenEntries
-    from footplate.domain.jobs import Job
-    from footplate.domain.log_lines import Line
-    from footplate.domain.names import JobName, JobUid
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.logging_v2.written import Written
 
 PATH = "/v2/entries:write"
 _PARAMETERS = Parameters("POST", PATH)

@@ -7,6 +7,7 @@ own.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,15 +16,19 @@ from ipaddress import ip_address
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse, RedirectResponse
-from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocketDisconnect
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import Message
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from footplate.api.replica_v1 import given_token
 from footplate.api.worker_threads import in_thread
-from footplate.control.shells import TIMEOUT_S
+from footplate.control.shells import TIMEOUT_S, Shell, Shells
+from footplate.control.tokens import Tokens
 from footplate.domain.errors import InvalidArgument, ServiceError, Unavailable
-from footplate.domain.names import CustomJobName
+from footplate.domain.jobs import Job
+from footplate.domain.names import CustomJobName, JobUid
 from footplate.wire.shell_v1 import (
     WINDOW_BYTES,
     Exit,
@@ -37,19 +42,6 @@ from footplate.wire.shell_v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.requests import HTTPConnection
-    from starlette.responses import Response
-    from starlette.routing import BaseRoute
-    from starlette.types import Message
-    from starlette.websockets import WebSocket
-
-    from footplate.control.shells import Shell, Shells
-    from footplate.control.tokens import Tokens
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-
     Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
 
 

@@ -5,16 +5,13 @@ One that stands in no table is refused, as a list that ignores a filter would ha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+
+from starlette.datastructures import QueryParams
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.datastructures import QueryParams
 
 
 def _conditions(word: str = "") -> tuple[str, ...]:

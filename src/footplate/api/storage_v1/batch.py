@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from email.parser import BytesHeaderParser
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Router
+from starlette.routing import Route, Router
+from starlette.types import Scope
 
-from footplate.api.caller_shares import find_caller
+from footplate.api.caller_shares import Shares, find_caller
 from footplate.api.storage_v1.multipart import boundary_of
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
@@ -20,14 +23,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.wire.asgi_call import AppAnswer, call_asgi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from email.message import Message
-
-    from starlette.requests import Request
-    from starlette.routing import Route
-    from starlette.types import Scope
-
-    from footplate.api.caller_shares import Shares
 
 MAX_BYTES = 10 << 20
 MAX_REQUESTS = 1000

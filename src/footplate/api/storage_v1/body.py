@@ -7,13 +7,13 @@ than a chunk.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio import from_thread, to_thread
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from footplate.api.caller_shares import Shares, find_caller, is_program
@@ -21,14 +21,7 @@ from footplate.api.storage_v1.batch import MAX_AT_ONCE
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import DeadlineExceeded, InvalidArgument, ServiceError
-from footplate.wire.json_text import parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-
-    from starlette.requests import Request
-
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject, parse_object
 
 CHUNK_BYTES = 1 << 20
 SMALL_BYTES = 64 << 10

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.storage_v1.accepted_fields import check_fields
+from footplate.api.storage_v1.body import Body
 from footplate.api.storage_v1.object_names import ObjectName, composed_in, copied_in
 from footplate.api.storage_v1.query_parameters import conditions_in, number_in
 from footplate.api.storage_v1.resources import draft_of, object_resource
 from footplate.api.storage_v1.responses import checked
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
-from footplate.ports.object_storage import Checksums, Conditions, Draft
+from footplate.ports.buckets import ObjectInfo
+from footplate.ports.object_storage import Checksums, Conditions, Draft, ObjectStorage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pydantic import JsonValue
-    from starlette.requests import Request
-
-    from footplate.api.storage_v1.body import Body
-    from footplate.ports.buckets import ObjectInfo
-    from footplate.ports.object_storage import ObjectStorage
 
 CHUNK_BYTES = 1 << 20
 MAX_PARTS = 32

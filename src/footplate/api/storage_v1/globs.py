@@ -7,18 +7,13 @@ Source: cloud.google.com/storage/docs/json_api/v1/objects/list#list-objects-and-
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.ports.buckets import Listing
+from footplate.ports.buckets import Listing, ObjectInfo
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.ports.buckets import ObjectInfo
 
 MAX_LENGTH = 1024
 MAX_ALTERNATIVES = 100

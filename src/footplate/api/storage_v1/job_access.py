@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from starlette.routing import Mount, Router
+from starlette.routing import Mount, Route, Router
+from starlette.types import Receive, Scope, Send
 
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from starlette.routing import Route
-    from starlette.types import Receive, Scope, Send
 
 _MAX_ROUTERS = 128
 S = TypeVar("S", bound="Hashable")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_LINE_BYTES = 8 << 10
 MAX_LINES = 100

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
-from footplate.domain.errors import InvalidArgument, NotFound
+from starlette.requests import Request
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
+from footplate.domain.errors import InvalidArgument, NotFound
 
 _OBJECT = re.compile(r"/b/([^/]+)/o/(.+)")
 _COMPOSE = re.compile(r"/b/([^/]+)/o/([^/]+)/compose")

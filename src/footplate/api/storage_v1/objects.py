@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from anyio import to_thread
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import require_json
+from footplate.api.storage_v1.body import Body
 from footplate.api.storage_v1.globs import Glob, list_matching
 from footplate.api.storage_v1.object_names import object_in
 from footplate.api.storage_v1.query_parameters import conditions_in, flag_in, limit_in, number_in
 from footplate.api.storage_v1.resources import draft_of, media_headers, object_resource, patched
 from footplate.api.storage_v1.responses import error_answer
 from footplate.domain.errors import FailedPrecondition, NotFound, OutOfRange
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
-    from starlette.types import Receive, Scope, Send
-
-    from footplate.api.storage_v1.body import Body
-    from footplate.ports.buckets import Listing, ObjectInfo
-    from footplate.ports.object_storage import Conditions, ObjectStorage
-    from footplate.wire.json_text import JsonObject
-
+from footplate.ports.buckets import Listing, ObjectInfo
+from footplate.ports.object_storage import Conditions, ObjectStorage
+from footplate.wire.json_text import JsonObject
 
 CHUNK_BYTES = 1 << 20
 _RANGE = re.compile(r"\s*+bytes\s*+=\s*+(\d{0,18})\s*+-\s*+(\d{0,18})\s*+", re.ASCII)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+
+from starlette.requests import Request
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.ports.object_storage import Checksums, Conditions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
 
 MAX_RESULTS = 1000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from footplate.api.storage_v1.accepted_fields import check_fields
@@ -11,18 +12,14 @@ from footplate.api.storage_v1.query_parameters import decode_checksums
 from footplate.domain.bucket_locations import location_type
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import PROJECT_NUMBER
+from footplate.ports.buckets import Bucket, ObjectInfo
 from footplate.ports.object_storage import Draft
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.timestamps import format_time, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.ports.buckets import Bucket, ObjectInfo
-    from footplate.wire.json_text import JsonObject
 
 HEADERS = {
     "cacheControl": "Cache-Control",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVarTuple
+from typing import TypeVarTuple
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.storage_v1.accepted_parameters import check_parameters
@@ -18,11 +20,6 @@ from footplate.domain.errors import (
 )
 from footplate.wire.partial_responses import parse_fields, select_fields
 from footplate.wire.status import message_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
 
 _REASONS = {
     400: "invalid",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.accepted_fields import check_fields
 from footplate.api.storage_v1.batch import Batch
-from footplate.api.storage_v1.body import Receiver
+from footplate.api.storage_v1.body import Body, Receiver
 from footplate.api.storage_v1.copies import CopyHandlers
 from footplate.api.storage_v1.objects import ObjectHandlers
 from footplate.api.storage_v1.query_parameters import flag_in, limit_in, number_in
@@ -20,18 +22,12 @@ from footplate.api.storage_v1.responses import answering, checked, error_answer
 from footplate.api.storage_v1.uploads import UploadHandlers
 from footplate.domain.bucket_locations import location_type, read_location
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
-from footplate.wire.json_text import describe
+from footplate.ports.buckets import Bucket
+from footplate.ports.object_storage import ObjectStorage
+from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pydantic import JsonValue
-    from starlette.requests import Request
-
-    from footplate.api.storage_v1.body import Body
-    from footplate.ports.buckets import Bucket
-    from footplate.ports.object_storage import ObjectStorage
-    from footplate.wire.json_text import JsonObject
 
 
 class BucketHandlers:

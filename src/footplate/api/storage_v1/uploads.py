@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from footplate.api.storage_v1.body import Body
 from footplate.api.storage_v1.multipart import RelatedParts
 from footplate.api.storage_v1.query_parameters import conditions_in, hashes_in, required_in
 from footplate.api.storage_v1.resources import DEFAULT_TYPE, draft_of, object_resource
 from footplate.domain.errors import InvalidArgument, NotFound, OutOfRange, Violation
-from footplate.ports.object_storage import Checksums
-from footplate.wire.json_text import parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.requests import Request
-
-    from footplate.api.storage_v1.body import Body
-    from footplate.ports.buckets import ObjectInfo
-    from footplate.ports.object_storage import Draft, ObjectStorage
-    from footplate.wire.json_text import JsonObject
+from footplate.ports.buckets import ObjectInfo
+from footplate.ports.object_storage import Checksums, Draft, ObjectStorage
+from footplate.wire.json_text import JsonObject, parse_object
 
 _CONTENT_RANGE = re.compile(
     r"bytes\s+(?:(\d{1,18})-(\d{1,18})|\*)/(?:(\d{1,18})|\*)", re.ASCII | re.IGNORECASE

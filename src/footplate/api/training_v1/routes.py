@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from starlette.routing import Route
+
 from footplate.api.job_listing import Listing
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.web_access import no_shells
+from footplate.control.jobs import Jobs
+from footplate.control.tuning.trials import Trials
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.jobs import Job
 from footplate.domain.names import TrainingJobName, check_project
 from footplate.wire.iam import TestIamPermissionsRequest
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.algorithms import trial_output
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.queries import PAGES, VOCABULARY
@@ -19,15 +26,7 @@ from footplate.wire.training_v1.submissions import read_submission
 from footplate.wire.training_v1.trials import in_order, trial_json, trials_output
 
 if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
     from footplate.api.web_access import ShellPaths
-    from footplate.control.jobs import Jobs
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.wire.json_text import JsonObject
 
 
 class TrainingProjects:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.api.json_route import Call
 from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
 from footplate.api.web_access import web_access_uris
+from footplate.control.jobs import Jobs
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.jobs import Job
 from footplate.domain.names import CustomJobName
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.responses import custom_job_json
 from footplate.wire.vertex_v1.submissions import read_submission
 
 if TYPE_CHECKING:
-    from footplate.api.json_route import Call
     from footplate.api.web_access import ShellPaths
-    from footplate.control.jobs import Jobs
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 
 class CustomJobs:

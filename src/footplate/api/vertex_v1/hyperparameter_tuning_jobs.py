@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.api.json_route import Call
+from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.jobs import Jobs
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
 from footplate.domain.names import TuningJobName, trial_run_name
+from footplate.domain.studies.records import TrialRecord
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.responses import hyperparameter_tuning_job_json
 from footplate.wire.vertex_v1.submissions import read_tuning_submission
 from footplate.wire.vertex_v1.trials import trial_json
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.api.tuning_jobs import TuningJobs
-    from footplate.control.jobs import Jobs
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 
 class HyperparameterTuningJobs:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from footplate.api.job_listing import Listing
+from footplate.api.json_route import Call
 from footplate.api.operations import deletion
 from footplate.api.vertex_v1.parents import location_of
-from footplate.domain.names import unknown_region
+from footplate.control.jobs import Jobs
+from footplate.domain.jobs import Job
+from footplate.domain.names import (
+    CustomJobName,
+    TrainingPipelineName,
+    TuningJobName,
+    unknown_region,
+)
+from footplate.ports.clock import Clock
+from footplate.wire.filters.jobs import Vocabulary
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Jobs
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import CustomJobName, TrainingPipelineName, TuningJobName
-    from footplate.ports.clock import Clock
-    from footplate.wire.filters.jobs import Vocabulary
-    from footplate.wire.json_text import JsonObject
-
     Name = CustomJobName | TuningJobName | TrainingPipelineName
 
 

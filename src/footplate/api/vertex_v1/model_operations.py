@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from datetime import datetime
+from typing import Self
 
+from starlette.routing import Route
+
+from footplate.api.json_route import Call
 from footplate.api.operations import deleted, done_operation_routes
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.models import ModelRegistry
 from footplate.domain.errors import NotFound
+from footplate.domain.model_registry import Export
 from footplate.domain.names import ModelName
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.model_responses import export_operation, upload_operation
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.models import ModelRegistry
-    from footplate.domain.model_registry import Export
-    from footplate.wire.json_text import JsonObject
 
 _ID = re.compile(r"(upload|deleteVersion)-(v1|v1beta1)-([1-9][0-9]{0,8})-([0-9]{1,17})")
 _EXPORT = re.compile(r"export-([1-9][0-9]{0,8})")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
 from footplate.api.json_route import json_route
 from footplate.api.vertex_v1.model_operations import model_operation_routes
 from footplate.api.vertex_v1.models import ModelsApi
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.control.models import ModelRegistry
-    from footplate.domain.catalogue import Catalogue
-    from footplate.ports.clock import Clock
+from footplate.control.models import ModelRegistry
+from footplate.domain.catalogue import Catalogue
+from footplate.ports.clock import Clock
 
 
 def model_routes(registry: ModelRegistry, clock: Clock, catalogue: Catalogue) -> list[Route]:

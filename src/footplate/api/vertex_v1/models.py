@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from footplate.api.json_route import Call
 from footplate.api.operations import deletion
 from footplate.api.vertex_v1.model_operations import ModelOperationId, export_name
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.models import ModelRegistry
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.filters import Filter
 from footplate.domain.machines import unknown_region
+from footplate.domain.model_registry import Model
 from footplate.domain.names import ModelName
+from footplate.ports.clock import Clock
 from footplate.wire.filters.jobs import parse_filter
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.model_order import in_order
 from footplate.wire.vertex_v1.model_requests import (
@@ -22,17 +29,6 @@ from footplate.wire.vertex_v1.model_requests import (
 )
 from footplate.wire.vertex_v1.model_responses import export_operation, model_json
 from footplate.wire.vertex_v1.queries import MODEL_VOCABULARY, PAGES
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.api.json_route import Call
-    from footplate.control.models import ModelRegistry
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.filters import Filter
-    from footplate.domain.model_registry import Model
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 _AT_ONCE = 1000
 

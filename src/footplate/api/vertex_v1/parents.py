@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.api.json_route import Call
 from footplate.domain.names import check_location, check_project
 from footplate.domain.submission import Location
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
 
 
 def location_of(call: Call) -> Location:

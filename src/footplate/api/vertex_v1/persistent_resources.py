@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from datetime import datetime
+from typing import Any, Self
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.api.operations import deleted, done_operation_routes
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.jobs import Ids
+from footplate.control.persistent_resources import PersistentResources
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import PersistentResourceName
-from footplate.domain.persistent_resources import ResourceState
+from footplate.domain.persistent_resources import PersistentResource, ResourceState
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import list_json, parse_token
 from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.persistent_resources import read_patch, read_resource, resource_json
 from footplate.wire.vertex_v1.queries import PAGES
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Ids
-    from footplate.control.persistent_resources import PersistentResources
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 
 class PersistentResourcesApi:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from starlette.routing import Route
+
 from footplate.api.json_route import json_route
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
@@ -11,15 +13,13 @@ from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTun
 from footplate.api.vertex_v1.training_pipelines import TrainingPipelines
 from footplate.api.vertex_v1.unsupported_resources import unsupported_routes
 from footplate.api.web_access import no_shells
+from footplate.control.jobs import Jobs
+from footplate.control.tuning.trials import Trials
+from footplate.domain.catalogue import Catalogue
+from footplate.ports.clock import Clock
 
 if TYPE_CHECKING:
-    from starlette.routing import Route
-
     from footplate.api.web_access import ShellPaths
-    from footplate.control.jobs import Jobs
-    from footplate.control.tuning.trials import Trials
-    from footplate.domain.catalogue import Catalogue
-    from footplate.ports.clock import Clock
 
 
 def vertex_routes(

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from footplate.api.json_route import Call
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.vizier import Studies
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import StudyName
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
 from footplate.wire.vertex_v1.vizier_requests import read_lookup, read_study
 from footplate.wire.vertex_v1.vizier_responses import study_json
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.control.vizier import Studies
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.json_text import JsonObject
 
 
 class StudiesApi:

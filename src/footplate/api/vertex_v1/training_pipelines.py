@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.api.json_route import Call
 from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.jobs import Jobs
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound
 from footplate.domain.job_states import State
-from footplate.domain.names import TrainingPipelineName, backing_job_name
+from footplate.domain.jobs import Job
+from footplate.domain.names import (
+    CustomJobName,
+    TrainingPipelineName,
+    TuningJobName,
+    backing_job_name,
+)
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.pipeline_responses import training_pipeline_json
 from footplate.wire.vertex_v1.pipelines import read_pipeline
 from footplate.wire.vertex_v1.queries import PIPELINE_VOCABULARY
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Jobs
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import CustomJobName, TuningJobName
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 
 class TrainingPipelines:

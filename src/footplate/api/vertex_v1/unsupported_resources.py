@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.domain.errors import Unimplemented
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject
 
 REFUSED = {
     "pipelineJobs": "Footplate runs no Kubeflow pipelines: run the pipeline with kfp.local, and "

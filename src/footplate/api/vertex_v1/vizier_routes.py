@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Sequence
+from typing import NoReturn
 
-from footplate.api.json_route import json_route
+from starlette.routing import Route
+
+from footplate.api.json_route import Call, json_route
 from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.studies import StudiesApi, study_of
+from footplate.control.vizier import StudyTrials, Vizier
+from footplate.control.vizier.trials import MeasuredTrial
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound
-from footplate.domain.names import StudyOperationName, TrialName
+from footplate.domain.names import StudyName, StudyOperationName, TrialName
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.transitions import as_handed_out
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import PageRule, list_json, parse_number_token
 from footplate.wire.vertex_v1.trials import trial_json
 from footplate.wire.vertex_v1.vizier_operations import (
@@ -25,20 +34,6 @@ from footplate.wire.vertex_v1.vizier_requests import (
     read_suggest,
     read_trial,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.vizier import StudyTrials, Vizier
-    from footplate.control.vizier.trials import MeasuredTrial
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import StudyName
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 
 def vizier_routes(vizier: Vizier, clock: Clock, catalogue: Catalogue) -> list[Route]:

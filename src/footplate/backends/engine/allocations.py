@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
+from footplate.backends.engine.attempt_files import (
+    Allocation,
+    Attempt,
+    AttemptFiles,
+    Content,
+    Replica,
+)
 from footplate.backends.engine.engine import (
+    Engine,
     EngineJob,
     EngineRefused,
     EngineTask,
@@ -16,21 +24,8 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.engine.presence import current_report, observe
 from footplate.domain.launchers import LauncherState
-from footplate.ports.backend import ReplicaMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from footplate.backends.engine.attempt_files import (
-        Allocation,
-        Attempt,
-        AttemptFiles,
-        Content,
-        Replica,
-    )
-    from footplate.backends.engine.engine import Engine
-    from footplate.domain.names import AttemptId
-    from footplate.ports.backend import ReplicaObservation
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import ReplicaMachine, ReplicaObservation
 
 log = logging.getLogger(__name__)
 

@@ -6,21 +6,17 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from footplate.backends.gang_names import NAME
 from footplate.domain.errors import Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.domain.names import AttemptId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Any
-
-    from footplate.ports.backend import Ticket
+from footplate.ports.backend import Ticket
 
 Content = dict[str, "Any"]
 _MAKING, _TRASH = ".making-", ".trash-"

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.backends.engine.allocations import Allocations
-from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
-from footplate.backends.engine.launcher_tokens import LauncherBearer
+from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Content, make_ticket
+from footplate.backends.engine.engine import Engine
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, Unavailable
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from footplate.backends.engine.attempt_files import Attempt, Content
-    from footplate.backends.engine.engine import Engine
-    from footplate.backends.engine.launcher_calls import LauncherCalls
-    from footplate.backends.engine.launcher_tokens import LauncherTokens
-    from footplate.domain.names import AttemptId
-    from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
 
 log = logging.getLogger(__name__)
 

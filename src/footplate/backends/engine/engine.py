@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.ports.backend import ReplicaMachine
-    from footplate.ports.engines import EngineReport
+from footplate.ports.backend import ReplicaMachine
+from footplate.ports.engines import EngineReport
 
 
 class EngineUnavailable(Exception):

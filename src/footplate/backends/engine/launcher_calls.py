@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.domain.errors import NotFound, Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.domain.names import AttemptId
 from footplate.protocol.launcher import LauncherAnswer, WantedStart
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
-    from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
-    from footplate.domain.names import AttemptId
-    from footplate.protocol.ticket import SupervisorTicket
+from footplate.protocol.ticket import SupervisorTicket
 
 LEAVE = LauncherAnswer(leave=True)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
+from footplate.backends.engine.attempt_files import Attempt, Replica
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.ports.backend import Presence, ReplicaObservation
-
-if TYPE_CHECKING:
-    from footplate.backends.engine.attempt_files import Attempt, Replica
 
 LOST = "the replica's supervisor was lost"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kubernetes import client as api
 from kubernetes import config
@@ -19,21 +21,16 @@ from footplate.backends.engine.engine import (
     EngineRefused,
     EngineUnavailable,
     JobPhase,
+    JobRequest,
+    LauncherRequest,
 )
 from footplate.backends.kubernetes import manifests
 from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
-from footplate.backends.kubernetes.image_registry import UnknownImage, find_logins
+from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage, find_logins
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
+from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.pod_states import find_slow_nodes
 from footplate.ports.engines import EngineReport
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Iterator, Sequence
-
-    from footplate.backends.engine.engine import JobRequest, LauncherRequest
-    from footplate.backends.kubernetes.image_registry import ImageConfig
-    from footplate.backends.kubernetes.manifests import PodSettings
 
 TIMEOUT_S = 20
 KEEP = timedelta(minutes=15)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
-from footplate.backends.kubernetes.image_registry import read_image
+from footplate.backends.kubernetes.image_registry import ImageConfig, read_image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.backends.kubernetes.image_registry import ImageConfig, Login
+    from footplate.backends.kubernetes.image_registry import Login
 
     Read = Callable[[str, Mapping[str, Login]], ImageConfig]
 

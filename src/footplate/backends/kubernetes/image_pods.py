@@ -7,13 +7,11 @@ starts; nothing of the image is needed for that.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.backends.kubernetes.image_registry import ImageConfig
 
 COPIER = "footplate-python"
 """The init container, and its volume."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,6 @@ from footplate.domain.image_reference import (
 from footplate.plain_httpx import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     Login = tuple[str, str]
     Content = dict[str, Any]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from footplate.backends.engine.engine import EngineJob, EngineTask, JobPhase
 from footplate.backends.kubernetes.manifests import COMPLETE, JOB, RANKS, pod_name
 from footplate.backends.kubernetes.pod_states import DELETED, PodState, PodView, see_pod
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 UNKNOWN_NODE = "?"
 """The node of a Pod that isn't there any more: it may have been deleted without its node's word."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.kubernetes import image_pods
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.backends.engine.engine import JobRequest, LauncherRequest
-    from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.backends.kubernetes.image_registry import ImageConfig
 
 CONTAINER = "replica"
 MOUNT = "/var/run/footplate"

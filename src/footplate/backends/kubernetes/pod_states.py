@@ -6,15 +6,13 @@ pod-lifecycle has what each says.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.backends.kubernetes.image_pods import COPIER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SLOW = timedelta(seconds=20)
 MOST_CHARACTERS = 500

@@ -8,22 +8,17 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.backends.gang_names import NAME, check_gang
 from footplate.backends.local.directory_removal import empty
 from footplate.backends.local.replica_directory import Home
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from footplate.ports.backend import AttemptStart, Ticket
-
+from footplate.ports.backend import AttemptStart, Ticket
 
 log = logging.getLogger(__name__)
 

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import logging
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.backends.local.attempt_directories import AttemptDirectories
+from footplate.backends.local.fork_server import ForkServer
 from footplate.backends.local.launcher import Launcher
-from footplate.backends.local.process_watcher import make_process_watcher
+from footplate.backends.local.process_watcher import ProcessWatcher, make_process_watcher
 from footplate.backends.local.replica_controller import ReplicaController
 from footplate.domain.errors import Unavailable
-from footplate.ports.backend import Presence
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
+from footplate.protocol.promised import Promised
 from footplate.protocol.ticket import SupervisorTicket
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from footplate.backends.local.fork_server import ForkServer
-    from footplate.backends.local.process_watcher import ProcessWatcher
-    from footplate.domain.names import AttemptId
-    from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
-    from footplate.protocol.promised import Promised
 
 log = logging.getLogger(__name__)
 

@@ -6,19 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.backends.local import untrusted_files
-from footplate.backends.local.fork_server import FLAGS
+from footplate.backends.local.fork_server import FLAGS, ForkServer
+from footplate.backends.local.replica_directory import Home
 from footplate.domain.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.backends.local.fork_server import ForkServer
-    from footplate.backends.local.replica_directory import Home
 
 _MOST_BYTES = 1 << 16
 """The most of a command line: a process that isn't a supervisor chooses its length."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from footplate.backends.local import untrusted_files
-from footplate.backends.local.replica_directory import SupervisorStatus
+from footplate.backends.local.launcher import Launcher
+from footplate.backends.local.process_watcher import ProcessWatcher, Watched
+from footplate.backends.local.replica_directory import Home, SupervisorStatus
+from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, ReplicaObservation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from footplate.backends.local.launcher import Launcher
-    from footplate.backends.local.process_watcher import ProcessWatcher, Watched
-    from footplate.backends.local.replica_directory import Home
-    from footplate.domain.names import AttemptId
-
 
 FIRST_DELAY_S = 0.02
 LOST = "the replica's supervisor was lost"

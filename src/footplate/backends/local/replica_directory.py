@@ -6,14 +6,10 @@ import json
 import os
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.backends.local import untrusted_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import AttemptId
+from footplate.domain.names import AttemptId
 
 MOST_REASON_CHARACTERS = 1000
 

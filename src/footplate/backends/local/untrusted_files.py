@@ -5,12 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from footplate.safe_path import FILE, open_regular
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST_BYTES = 65_536
 """No file that is read here is rightly longer."""

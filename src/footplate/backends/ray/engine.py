@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import io
 import json
@@ -9,26 +10,23 @@ import secrets
 import shlex
 import time
 import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
     EngineUnavailable,
     JobPhase,
+    JobRequest,
+    LauncherRequest,
 )
 from footplate.backends.ray import health_checks
+from footplate.backends.ray.health_checks import HealthChecks
 from footplate.plain_httpx import httpx
 from footplate.ports.engines import EngineReport
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Callable, Mapping, Sequence
-
-    from footplate.backends.engine.engine import JobRequest, LauncherRequest
-    from footplate.backends.ray.health_checks import HealthChecks
 
 Read = TypeVar("Read")
 TIMEOUT_S = 20.0

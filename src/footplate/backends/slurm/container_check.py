@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import EngineUnavailable
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.ports.engines import EngineReport
-
     RunOnNode = Callable[[bytes], str]
 
 AGE_S = 300.0

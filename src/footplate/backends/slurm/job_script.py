@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.backends.engine.engine import JobRequest, LauncherRequest
 
 ANY_MACHINE = "*"
 _GPU = "gpu"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.backends.engine.engine import EngineUnavailable
+from footplate.backends.engine.engine import EngineUnavailable, LauncherRequest
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from footplate.backends.engine.engine import LauncherRequest
-    from footplate.ports.engines import EngineReport
-
     Ask = Callable[[LauncherRequest], str | None]
 
 MAX_ASKED = 64

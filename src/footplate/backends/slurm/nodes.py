@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from footplate.backends.slurm.rest_job import read_memory_mb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_NAMES = 100_000
 _RANGES = re.compile(r"([^\[\],]*)\[([^\]]+)\](.*)")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.backends.slurm.nodes import expand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SQUEUE_FORMAT = "%i|%T|%r|%N|%j"
 NODE_FORMAT = "%N|%T|%c|%m|%G|%f"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from footplate.backends.engine.engine import EngineJob
 from footplate.backends.slurm import outputs
 from footplate.backends.slurm.nodes import SlurmNode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from footplate.backends.engine.engine import EngineJob
 
 VERSIONS = range(38, 47)
 """The versions v0.0.38 to v0.0.46, which Footplate knows; the newest of the server's is used."""

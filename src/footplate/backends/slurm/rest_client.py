@@ -5,21 +5,22 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from footplate.backends.engine.engine import EngineRefused, EngineUnavailable, JobRequest
+from footplate.backends.engine.engine import (
+    EngineJob,
+    EngineRefused,
+    EngineUnavailable,
+    JobRequest,
+    LauncherRequest,
+)
 from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
+from footplate.backends.slurm.job_script import RestServer, SlurmSettings
 from footplate.plain_httpx import httpx
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.backends.engine.engine import EngineJob, LauncherRequest
-    from footplate.backends.slurm.job_script import RestServer, SlurmSettings
-
 
 UNIX = "unix:"
 _DOCUMENT = "/openapi/v3"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from footplate.backends.engine.engine import JobRequest
 from footplate.backends.slurm import job_script
+from footplate.backends.slurm.job_script import SlurmSettings
 from footplate.domain.formatting import joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from footplate.backends.engine.engine import JobRequest
-    from footplate.backends.slurm.job_script import SlurmSettings
 
 PARSED = 39
 """The version from which slurmrestd reads fields of Slurm's own job, not options of sbatch."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from footplate.backends.slurm.rest_job import check_options
 from footplate.domain.errors import Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 RULE = "a URL such as http://10.0.0.6:6820, or unix:/PATH of its socket"
 _ADDRESS = re.compile(r"https?://[^/\s?#@]+/?|unix:/[^\s]+")

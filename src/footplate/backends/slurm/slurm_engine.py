@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import subprocess
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from footplate.backends.engine.engine import (
+    EngineJob,
     EngineRefused,
     EngineUnavailable,
     JobPhase,
@@ -15,18 +17,10 @@ from footplate.backends.engine.engine import (
     LauncherRequest,
 )
 from footplate.backends.slurm import job_script, outputs
-from footplate.backends.slurm.client import SlurmStatus
+from footplate.backends.slurm.client import SlurmClient, SlurmStatus
+from footplate.backends.slurm.job_script import SlurmSettings
 from footplate.backends.slurm.rest_client import RestClient
 from footplate.ports.engines import EngineReport
-
-if TYPE_CHECKING:
-    import builtins
-    from collections.abc import Sequence
-
-    from footplate.backends.engine.engine import EngineJob
-    from footplate.backends.slurm.client import SlurmClient
-    from footplate.backends.slurm.job_script import SlurmSettings
-
 
 # Slurm by its own commands, with a limit on their time.
 
@@ -132,7 +126,7 @@ class CommandClient:
         Raises CommandFailed, and EngineUnavailable without an answer in time or without the
         command.
         """
-        name = os.path.join(self._settings.commands, command[0])
+        name = os.path.join(self._settings.commands, command[0])  # noqa: PTH118  may be empty
         try:
             done = subprocess.run(
                 [name, *command[1:]],

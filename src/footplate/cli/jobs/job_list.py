@@ -34,7 +34,7 @@ _NAMES = Layout("value", ("uri",))
 def with_restarts(
     service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
 ) -> list[Resource]:
-    """Returns the jobs, for a table with the number of restarts of each job that was restarted."""
+    """Returns the jobs, for a table each with how often it was restarted (``restarts``)."""
     if listing.uri or listing.layout.kind != "table" or not found:
         return found
     with suppress(ServiceError):  # an older service doesn't say

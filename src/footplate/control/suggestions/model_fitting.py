@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from footplate.control.job_locks import JobLocks
 from footplate.control.suggestions import tuner_loader
 from footplate.domain.errors import Unavailable
-from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid, StudyUid
+from footplate.domain.studies.study import Study
 from footplate.domain.studies.study_history import first_ended
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 if TYPE_CHECKING:
-    from footplate.domain.names import StudyUid
-    from footplate.domain.studies.study import Study
-    from footplate.ports.studies import StudyStore, StudyWithTrials
     from footplate.tuning.bayesian.model import Model
 
 _REMEMBERED = 128

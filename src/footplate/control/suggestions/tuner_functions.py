@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.domain.studies.study import Algorithm
-from footplate.tuning.bayesian.model import lineage, model_from_record, newest, wanted
+from footplate.domain.studies.study import Algorithm, Study, StudyConfig
+from footplate.tuning.bayesian.model import Model, lineage, model_from_record, newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.observations import finished_count
+from footplate.tuning.designer import Batch
 from footplate.tuning.designer_selection import designer, version
 from footplate.tuning.stopping.replay import replay
 from footplate.tuning.stopping.rule import stopping_rule
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.study import Study, StudyConfig
-    from footplate.tuning.bayesian.model import Model
-    from footplate.tuning.designer import Batch
 
 
 class Tuner:

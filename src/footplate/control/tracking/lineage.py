@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
-from footplate.domain.tracking.names import ARTIFACTS, EXECUTIONS
-from footplate.domain.tracking.resources import EVENTS, LinkKind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.resources import Link, Resource
-    from footplate.ports.tracking import TrackingStore
+from footplate.domain.tracking.names import ARTIFACTS, EXECUTIONS, TrackingName
+from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, Resource
+from footplate.ports.tracking import TrackingStore
 
 MAX_PARENTS = 10
 """Contexts that one context is in. Source: the reference of addContextChildren."""

@@ -7,36 +7,35 @@ point at the same step takes the place of the first.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from footplate.control.tracking.resources import Resources
 from footplate.control.tracking.time_series import VALUE_TYPE
 from footplate.control.uri_paths import local_path
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
-from footplate.domain.jobs import JobEvent
-from footplate.domain.tracking.event_logs import point, run_name, run_of, series_of, upload_of
-from footplate.domain.tracking.names import parse_tracking_name
-from footplate.domain.tracking.resources import DISPLAY_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.control.tracking.resources import Resources
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.domain.tracking.event_logs import LogUpload
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.points import Point
-    from footplate.domain.tracking.resources import Fields
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import Clock
-    from footplate.ports.event_files import EventFiles, LoggedScalar
-    from footplate.ports.log_uploads import LogUploadStore
-    from footplate.ports.store import Store
-    from footplate.ports.tracking import TrackingStore
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobUid
+from footplate.domain.tracking.event_logs import (
+    LogUpload,
+    point,
+    run_name,
+    run_of,
+    series_of,
+    upload_of,
+)
+from footplate.domain.tracking.names import TrackingName, parse_tracking_name
+from footplate.domain.tracking.points import Point
+from footplate.domain.tracking.resources import DISPLAY_NAME, Fields
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import Clock
+from footplate.ports.event_files import EventFiles, LoggedScalar
+from footplate.ports.log_uploads import LogUploadStore
+from footplate.ports.store import Store
+from footplate.ports.tracking import TrackingStore
 
 INTERVAL_S = 5.0
 """So often the files of running jobs are looked at."""

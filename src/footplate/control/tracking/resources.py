@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import TRIES
+from footplate.control.jobs import Ids
 from footplate.domain.errors import Aborted, AlreadyExists
 from footplate.domain.filters import Comparator
-from footplate.domain.tracking.filters import Equals
-from footplate.domain.tracking.names import STORES, TENSORBOARDS, blob_bucket
+from footplate.domain.tracking.filters import Equals, Filter
+from footplate.domain.tracking.names import STORES, TENSORBOARDS, TrackingName, blob_bucket
 from footplate.domain.tracking.resources import (
     DEFAULT,
+    Fields,
     Resource,
     change_fields,
     check_etag,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from footplate.control.jobs import Ids
-    from footplate.domain.tracking.filters import Filter
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.resources import Fields
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import Clock
-    from footplate.ports.pages import Page
-    from footplate.ports.tracking import TrackingStore
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import Clock
+from footplate.ports.pages import Page
+from footplate.ports.tracking import TrackingStore
 
 DEFAULT_STORE = "default"
 _DEFAULTS = 10

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.tracking.names import TIME_SERIES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.points import Extent, Point
-    from footplate.domain.tracking.resources import Resource
-    from footplate.ports.tracking import TrackingStore
+from footplate.domain.tracking.names import TIME_SERIES, TrackingName
+from footplate.domain.tracking.points import Extent, Point
+from footplate.domain.tracking.resources import Resource
+from footplate.ports.tracking import TrackingStore
 
 VALUE_TYPE = "valueType"
 

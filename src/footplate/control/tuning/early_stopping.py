@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control.suggestions import tuner_loader
-from footplate.domain.studies.trials import TrialState
+from footplate.control.tuning.measurement_cache import MeasurementCache
+from footplate.domain.names import StudyUid
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.trials import Trial, TrialState
+from footplate.ports.studies import StudyWithTrials
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.control.tuning.measurement_cache import MeasurementCache
-    from footplate.domain.names import StudyUid
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.trials import Trial
-    from footplate.ports.studies import StudyWithTrials
-
     Curve = tuple[Measurement, ...]
 
 _STUDIES = 64

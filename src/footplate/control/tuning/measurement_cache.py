@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from footplate.domain.names import StudyUid
 from footplate.domain.studies.learning_curves import HYPERTUNE, measurements
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.names import StudyUid
-    from footplate.domain.studies.metrics import Measurement, Metric
-    from footplate.domain.studies.records import Report
-    from footplate.ports.studies import StudyStore
+from footplate.domain.studies.metrics import Measurement, Metric
+from footplate.domain.studies.records import Report
+from footplate.ports.studies import StudyStore
 
 _STUDIES = 64
 _AT_ONCE = 10_000

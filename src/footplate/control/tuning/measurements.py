@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from footplate.control.tuning.trial_jobs import TAGS
 from footplate.domain.errors import NotFound
-from footplate.domain.jobs import JobEvent
-from footplate.domain.names import StudyUid
-from footplate.domain.replica_records import MetricRecord, TagsRecord
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.names import JobUid, StudyUid
+from footplate.domain.replica_records import MetricRecord, Record, TagsRecord
 from footplate.domain.studies.learning_curves import report_key
 from footplate.domain.studies.records import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.domain.replica_records import Record
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyStore
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyStore
 
 
 class MeasurementRecorder:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
+from footplate.domain.jobs import Job
 from footplate.domain.names import (
+    JobName,
     StudyName,
     StudyUid,
     TuningJobName,
     parse_job_name,
     parse_study_name,
 )
+from footplate.domain.studies.study import Study
 from footplate.domain.studies.study_history import study_of
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
-    from footplate.domain.studies.study import Study
-    from footplate.domain.tuning.search import Search
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyStore, StudyWithTrials
+from footplate.domain.tuning.search import Search
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 class PriorStudies:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.domain.errors import NotFound, Violation
 from footplate.domain.formatting import quoted
+from footplate.domain.jobs import Job, JobSpec
+from footplate.domain.names import JobName
 from footplate.domain.output_directories import output_directory
+from footplate.domain.submission import Tuning
 from footplate.domain.tuning.resumption import AT, differences, search_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.control.tuning.prior_studies import PriorStudies
-    from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.names import JobName
-    from footplate.domain.submission import Tuning
-    from footplate.domain.tuning.search import Search, SearchRequest
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyWithTrials
+from footplate.domain.tuning.search import Search, SearchRequest
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyWithTrials
 
 RESUMED = f"{AT}.resumePreviousJobId"
 LEARNED = "labels.footplate-learn-from"

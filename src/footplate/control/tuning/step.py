@@ -6,11 +6,15 @@ the job, its study, its trials and their runs, and doing it twice is doing it on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
+from footplate.control.suggestions import Suggester
+from footplate.control.tuning.early_stopping import EarlyStopping
+from footplate.control.tuning.measurement_cache import MeasurementCache
+from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.control.tuning.trial_events import (
     ended_events,
     hint,
@@ -20,33 +24,22 @@ from footplate.control.tuning.trial_events import (
     stopping_event,
     unseen_event,
 )
+from footplate.control.tuning.trial_jobs import TrialJobs
 from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.job_states import State
-from footplate.domain.jobs import PythonProgram
+from footplate.domain.jobs import Job, JobEvent, PythonProgram
 from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.names import StudyUid, TrainingJobName
 from footplate.domain.output_directories import output_directory
 from footplate.domain.studies.limit_checks import over
-from footplate.domain.studies.records import StudyRecord, StudyState
+from footplate.domain.studies.records import StudyRecord, StudyState, TrialRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.progress import End, Suggest, explain_end, next_step, why_stopped
+from footplate.domain.tuning.search import Search
 from footplate.domain.tuning.trial_outcome import drop, judge
-from footplate.ports.studies import StudyWithTrials
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.control.suggestions import Suggester
-    from footplate.control.tuning.early_stopping import EarlyStopping
-    from footplate.control.tuning.measurement_cache import MeasurementCache
-    from footplate.control.tuning.prior_studies import PriorStudies
-    from footplate.control.tuning.trial_jobs import TrialJobs
-    from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.tuning.search import Search
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyStore
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 _SEED_BYTES = 6
 _SUGGESTED = 20

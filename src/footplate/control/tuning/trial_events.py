@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.formatting import shortened
 from footplate.domain.job_states import State
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.names import TrainingJobName
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.records import StudyRecord, TrialRecord
+from footplate.domain.studies.space import SearchSpace
 from footplate.domain.tuning.prior_trials import describe_prior, prior_trials
+from footplate.domain.tuning.search import Search
 from footplate.domain.tuning.trial_spec import flags
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import StudyRecord, TrialRecord
-    from footplate.domain.studies.space import SearchSpace
-    from footplate.domain.tuning.search import Search
-
 
 _MOST_TOLD = 50
 """Parameters of a trial that its event names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.control.evaluations import BEHIND, STEP
 from footplate.control.job_updates import apply
@@ -12,17 +12,13 @@ from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import TrainingJobName, run_uid, trial_run_name
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.tuning.search import Search
 from footplate.domain.tuning.trial_spec import flags, trial_spec
+from footplate.ports.clock import Clock
+from footplate.ports.store import Store
 from footplate.wire.training_v1.trial_runs import trial_request as training_request
 from footplate.wire.vertex_v1.trial_runs import trial_request as vertex_request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.tuning.search import Search
-    from footplate.ports.clock import Clock
-    from footplate.ports.store import Store
 
 TAGS = "METRIC_TAGS"
 """The event of a run that says, as a JSON list, what tags its program reported in vain."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.control.suggestions import tuner_loader
+from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.domain.errors import FailedPrecondition, NotFound
-from footplate.domain.names import StudyUid, run_uid
-from footplate.domain.studies.stopping import PastTrial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.control.tuning.measurement_cache import MeasurementCache
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import StoredReport, StudyRecord, TrialRecord
-    from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
-    from footplate.ports.store import Store
-    from footplate.ports.studies import StudyStore
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid, StudyUid, run_uid
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import StoredReport, StudyRecord, TrialRecord
+from footplate.domain.studies.stopping import PastTrial, ReplayedStop, StoppingSpec
+from footplate.ports.store import Store
+from footplate.ports.studies import StudyStore
 
 
 class Trials:

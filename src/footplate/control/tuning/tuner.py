@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from footplate.control.pipelines import PipelineAdvance
+from footplate.control.suggestions.model_fitting import Models
+from footplate.control.tuning.measurement_cache import MeasurementCache
+from footplate.control.tuning.step import TuningStep
 from footplate.domain.errors import Aborted, NotFound, NotLeading, ServiceError
 from footplate.domain.names import JobUid, StudyUid, parse_run_uid, pipeline_uid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.control.pipelines import PipelineAdvance
-    from footplate.control.suggestions.model_fitting import Models
-    from footplate.control.tuning.measurement_cache import MeasurementCache
-    from footplate.control.tuning.step import TuningStep
-    from footplate.ports.store import Store
+from footplate.ports.store import Store
 
 RETRY_S = 1.0
 """The time to the next look at a job whose records couldn't be read or written."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from footplate.control.tuning.early_stopping import EarlyStopping
+from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.vizier.study_updates import change
 from footplate.control.vizier.trials import find
+from footplate.domain.names import StudyName, StudyUid
 from footplate.domain.studies import transitions
 from footplate.domain.studies.limit_checks import over
 from footplate.domain.studies.measurement_input import curve
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.transitions import Change
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.control.tuning.early_stopping import EarlyStopping
-    from footplate.control.tuning.measurement_cache import MeasurementCache
-    from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.transitions import Change
-    from footplate.ports.clock import Clock
-    from footplate.ports.studies import StudyStore, StudyWithTrials
+from footplate.ports.clock import Clock
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 class EarlyStop:

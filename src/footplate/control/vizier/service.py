@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.control.vizier.early_stopping import EarlyStop
-    from footplate.control.vizier.studies import Studies
-    from footplate.control.vizier.suggestions import Suggesting
-    from footplate.control.vizier.trials import StudyTrials
+from footplate.control.vizier.early_stopping import EarlyStop
+from footplate.control.vizier.studies import Studies
+from footplate.control.vizier.suggestions import Suggesting
+from footplate.control.vizier.trials import StudyTrials
 
 
 @dataclass(frozen=True)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from footplate.control.jobs import Ids
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.names import StudyName, StudyUid
 from footplate.domain.studies.records import StudyRecord
+from footplate.domain.studies.request import StudyRequest
+from footplate.domain.studies.study import Study
 from footplate.domain.studies.study_history import study_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from footplate.control.jobs import Ids
-    from footplate.domain.studies.request import StudyRequest
-    from footplate.domain.studies.study import Study
-    from footplate.domain.submission import Location
-    from footplate.ports.clock import Clock
-    from footplate.ports.pages import Page
-    from footplate.ports.studies import StudyStore
+from footplate.domain.submission import Location
+from footplate.ports.clock import Clock
+from footplate.ports.pages import Page
+from footplate.ports.studies import StudyStore
 
 _SEEDS = 1 << 32
 

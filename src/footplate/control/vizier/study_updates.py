@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from footplate.control.job_updates import TRIES
 from footplate.domain.errors import Aborted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.names import StudyName
-    from footplate.domain.studies.transitions import Change
-    from footplate.ports.studies import StudyStore, StudyWithTrials
+from footplate.domain.names import StudyName
+from footplate.domain.studies.transitions import Change
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 def change(

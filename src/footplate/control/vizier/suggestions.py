@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.control.job_locks import JobLocks
+from footplate.control.suggestions import Suggester
 from footplate.control.vizier.study_updates import change
-from footplate.domain.names import JobUid
+from footplate.domain.names import JobUid, StudyName
 from footplate.domain.studies import transitions
 from footplate.domain.studies.limit_checks import over, trials_left
-from footplate.domain.studies.records import StudyState
+from footplate.domain.studies.records import StudyState, TrialRecord
+from footplate.domain.studies.transitions import Change
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from footplate.control.suggestions import Suggester
-    from footplate.domain.names import StudyName
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.transitions import Change
-    from footplate.ports.clock import Clock
-    from footplate.ports.studies import StudyStore, StudyWithTrials
+from footplate.ports.clock import Clock
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.control.vizier.study_updates import change
 from footplate.domain.errors import NotFound
+from footplate.domain.names import StudyName
 from footplate.domain.studies import transitions
 from footplate.domain.studies.measurement_input import (
     check_metrics,
@@ -15,20 +16,14 @@ from footplate.domain.studies.measurement_input import (
     report_of,
     timed,
 )
+from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.ranking import pareto_optimal
-from footplate.domain.studies.user_trials import bring
+from footplate.domain.studies.records import StudyRecord, TrialRecord
+from footplate.domain.studies.transitions import Change, Outcome
+from footplate.domain.studies.user_trials import NewTrial, bring
+from footplate.ports.clock import Clock
+from footplate.ports.studies import StudyStore, StudyWithTrials
 from footplate.wire.vertex_v1.vizier_requests import metric_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from footplate.domain.names import StudyName
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import StudyRecord, TrialRecord
-    from footplate.domain.studies.transitions import Change, Outcome
-    from footplate.domain.studies.user_trials import NewTrial
-    from footplate.ports.clock import Clock
-    from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import DEFAULT_RUNNING_TIME_S
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.jobs import DEFAULT_RUNNING_TIME_S, Job, JobSpec
 from footplate.domain.machines import accelerators_of
+from footplate.domain.names import JobUid
 from footplate.domain.persistent_resources import machines_of, resource_named
-from footplate.domain.resources import JOBS, MEMORY_MB
-from footplate.domain.sites import Mode, counted
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.names import JobUid
-    from footplate.domain.resources import Amounts
-    from footplate.domain.sites import Machines, Site
+from footplate.domain.resources import JOBS, MEMORY_MB, Amounts
+from footplate.domain.sites import Machines, Mode, Site, counted
 
 
 @dataclass(frozen=True)

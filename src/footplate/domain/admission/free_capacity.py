@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.quotas import Quotas
-    from footplate.domain.resources import Amounts
+from footplate.domain.admission.claims import Claim
+from footplate.domain.quotas import Quotas
+from footplate.domain.resources import Amounts
 
 Resource = str | tuple[str, str, str]
 """A resource of the site, or the project, region and resource of a quota."""

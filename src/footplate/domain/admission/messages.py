@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from footplate.domain.admission.reasons import Behind, NoRoom, OverQuota, Soon, TooLarge
+from footplate.domain.admission.claims import Claim
+from footplate.domain.admission.reasons import (
+    Behind,
+    NoRoom,
+    OverQuota,
+    Shortage,
+    Soon,
+    TooLarge,
+    Why,
+)
 from footplate.domain.resources import (
     JOBS,
     MEMORY_MB,
@@ -16,12 +26,6 @@ from footplate.domain.resources import (
     say_gb,
     say_resource,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.reasons import Shortage, Why
 
 _HOLDERS = 3
 """Holders that are named; the others are counted."""

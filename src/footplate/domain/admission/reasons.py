@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.domain.admission.free_capacity import quota_needs, site_needs
-
-if TYPE_CHECKING:
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.free_capacity import FreeCapacity, Needs, Resource
-    from footplate.domain.admission.reservations import Reservation, Reservations
-    from footplate.domain.admission.scheduling_cycle import SchedulingCycle
+from footplate.domain.admission.claims import Claim
+from footplate.domain.admission.free_capacity import (
+    FreeCapacity,
+    Needs,
+    Resource,
+    quota_needs,
+    site_needs,
+)
+from footplate.domain.admission.reservations import Reservation, Reservations
+from footplate.domain.admission.scheduling_cycle import SchedulingCycle
 
 
 @dataclass(frozen=True)

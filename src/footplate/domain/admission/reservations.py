@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from footplate.domain.admission.free_capacity import quota_needs, site_needs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.free_capacity import FreeCapacity, Needs, Resource
-    from footplate.domain.admission.site_state import RunningJob
+from footplate.domain.admission.claims import Claim
+from footplate.domain.admission.free_capacity import (
+    FreeCapacity,
+    Needs,
+    Resource,
+    quota_needs,
+    site_needs,
+)
+from footplate.domain.admission.site_state import RunningJob
 
 
 @dataclass(eq=False, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.admission.claims import (
     Claim,
@@ -17,14 +16,11 @@ from footplate.domain.admission.claims import (
     counted_machines,
     held_on_resource,
 )
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.names import JobUid
-from footplate.domain.persistent_resources import ResourceState
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.resources import Amounts
-    from footplate.domain.sites import Site
+from footplate.domain.persistent_resources import PersistentResource, ResourceState
+from footplate.domain.resources import Amounts
+from footplate.domain.sites import Site
 
 _READY = (ResourceState.RUNNING, ResourceState.UPDATING)
 _BLOCKERS = {

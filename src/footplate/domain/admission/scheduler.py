@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from footplate.domain.admission.claims import Claim
 from footplate.domain.admission.free_capacity import quota_needs, site_needs
-from footplate.domain.admission.messages import explanation, whole_limit, with_limit
-from footplate.domain.admission.reasons import Behind, Soon, promise, why_waiting
+from footplate.domain.admission.messages import Explanation, explanation, whole_limit, with_limit
+from footplate.domain.admission.reasons import Behind, Soon, Why, promise, why_waiting
 from footplate.domain.admission.scheduling_cycle import SchedulingCycle
 from footplate.domain.admission.site_state import SiteState
-from footplate.domain.resources import total
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.messages import Explanation
-    from footplate.domain.admission.reasons import Why
-    from footplate.domain.names import JobUid
-    from footplate.domain.quotas import Quotas
-    from footplate.domain.resources import Amounts
+from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quotas
+from footplate.domain.resources import Amounts, total
 
 DEFAULT_TIMEOUT_S = 3600.0
 

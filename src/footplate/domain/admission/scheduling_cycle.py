@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heapreplace
-from typing import TYPE_CHECKING
 
+from footplate.domain.admission.claims import Claim
 from footplate.domain.admission.free_capacity import FreeCapacity
 from footplate.domain.admission.reservations import Reservations
-from footplate.domain.admission.site_state import running_job
-
-if TYPE_CHECKING:
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.site_state import Group, SiteState
-    from footplate.domain.names import JobUid
-    from footplate.domain.quotas import Quotas
+from footplate.domain.admission.site_state import Group, SiteState, running_job
+from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quotas
 
 Rank = tuple[int, float, float, "JobUid"]
 """(0, 0, arrival, id) of a job whose patience has run out, (1, share, arrival, id) of others."""

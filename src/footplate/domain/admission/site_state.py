@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from footplate.domain.admission.free_capacity import quota_needs, site_needs
-
-if TYPE_CHECKING:
-    from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.free_capacity import Needs, Resource
-    from footplate.domain.names import JobUid
-    from footplate.domain.resources import Amounts
+from footplate.domain.admission.claims import Claim
+from footplate.domain.admission.free_capacity import Needs, Resource, quota_needs, site_needs
+from footplate.domain.names import JobUid
+from footplate.domain.resources import Amounts
 
 Entry = tuple[float, "JobUid", "Claim"]
 """A waiting job; the arrival and the id come first so that entries sort by them."""

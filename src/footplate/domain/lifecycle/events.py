@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from footplate.domain.jobs import Address, Ending, Exit
+from footplate.domain.jobs import Address, Ending, Exit
 
 
 @dataclass(frozen=True)

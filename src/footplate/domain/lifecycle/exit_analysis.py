@@ -8,12 +8,13 @@ still run have fallen silent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Sequence
+from typing import assert_never
 
 from footplate.domain.errors import Code
 from footplate.domain.formatting import listed
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Ending, Exit, ExitKind
+from footplate.domain.jobs import Ending, Exit, ExitKind, Job, Replica
 from footplate.domain.lifecycle.replica_losses import (
     breaking_loss,
     failed,
@@ -23,11 +24,6 @@ from footplate.domain.lifecycle.replica_losses import (
     matters,
 )
 from footplate.domain.lifecycle.signals import describe_sender, name_signal, read_code
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job, Replica
 
 _ENDED = (Phase.LOST, Phase.EXITED, Phase.GONE)
 

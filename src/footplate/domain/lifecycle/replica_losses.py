@@ -8,18 +8,13 @@ is known: such failures are *echoes*, and those replicas start again with it, un
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime
 
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.job_states import Phase
-from footplate.domain.jobs import ExitKind
+from footplate.domain.jobs import Exit, ExitKind, Job, Replica
 from footplate.domain.lifecycle.signals import OWN_SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from footplate.domain.jobs import Exit, Job, Replica
 
 ECHO_S = 5.0
 """How long before and after a loss the failures of others are its echoes."""

@@ -7,7 +7,9 @@ times. ``restarts_together`` makes each restart one of all replicas.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
@@ -16,9 +18,6 @@ from footplate.domain.jobs import Ending, Job, JobEvent, Replica
 from footplate.domain.lifecycle import exit_analysis, replica_losses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
     Change = tuple[Job, tuple[JobEvent, ...]]
 
 

@@ -8,8 +8,10 @@ the next server after a crash finds the same ones; backends take each of them an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from datetime import datetime
+from typing import assert_never
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
@@ -18,9 +20,11 @@ from footplate.domain.lifecycle import exit_analysis, replica_losses, restarts, 
 from footplate.domain.lifecycle.events import (
     Admitted,
     CancelRequested,
+    Event,
     GraceExpired,
     HangExpired,
     JudgementDue,
+    ReplicaEvent,
     ReplicaExited,
     ReplicaGone,
     ReplicaLost,
@@ -34,12 +38,6 @@ from footplate.domain.lifecycle.events import (
     TrialsGone,
     WaitExpired,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from footplate.domain.lifecycle.events import Event, ReplicaEvent
 
 TRANSITIONS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.PREPARING, State.CANCELLING, State.CANCELLED, State.FAILED}),

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle.events import (
     CancelRequested,
+    Event,
     SearchEnds,
     TrialsBegin,
     TrialsGone,
 )
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.lifecycle.events import Event
 
 _ORDER = (State.QUEUED, State.PREPARING, State.RUNNING)
 

@@ -7,26 +7,19 @@ distributed training (parts and their machines).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.catalogue import AcceleratorKind, Catalogue
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.formatting import shortened
-from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.jobs import ContainerProgram, JobSpec, PythonProgram, WorkerPool
 from footplate.domain.machines import accelerators_of
 from footplate.domain.preview.reducers import advise_reducers
-from footplate.domain.sites import Mode
+from footplate.domain.sites import Mode, Site
 from footplate.domain.sites.gpu_assignment import done_without
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate.domain.sites import Site
-    from footplate.domain.submission import Tuning
+from footplate.domain.submission import Tuning
 
 TRIALS_PER_PARAMETER = 10
 _PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<variant>cpu|gpu)\.")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue, MachineType
 from footplate.domain.cluster_roles import ClusterRole, role_of
-from footplate.domain.jobs import MachineSpec
+from footplate.domain.jobs import JobSpec, MachineSpec, WorkerPool
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from footplate.domain.catalogue import Catalogue, MachineType
-    from footplate.domain.jobs import JobSpec, WorkerPool
-
     Variations = Iterator[tuple[str, JobSpec]]
 
 MOST_OF_A_KIND = 3

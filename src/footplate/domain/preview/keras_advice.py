@@ -7,21 +7,15 @@ this, as it is a file of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.formatting import shortened
-from footplate.domain.jobs import PythonProgram
-from footplate.domain.preview.source_patterns import SETTING, Pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate.domain.preview.source_patterns import Use
-    from footplate.domain.runtimes import Runtimes
+from footplate.domain.jobs import JobSpec, PythonProgram, WorkerPool
+from footplate.domain.preview.source_patterns import SETTING, Pattern, Use
+from footplate.domain.runtimes import Runtimes
 
 _TENSORFLOW = re.compile(r"^tensorflow(?:-cpu)?==((\d{1,4})\.(\d{1,4}))", re.MULTILINE)
 _KERAS_3 = (2, 16)

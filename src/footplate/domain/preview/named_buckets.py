@@ -7,20 +7,15 @@ its data; one that runs elsewhere may take longer.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms
 from footplate.domain.bucket_locations import covers, location_type
 from footplate.domain.bucket_sharing import may_use
 from footplate.domain.errors import no_bucket
 from footplate.domain.formatting import shortened
-from footplate.domain.jobs import PythonProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.domain.jobs import JobSpec
+from footplate.domain.jobs import JobSpec, PythonProgram
 
 MAX_BUCKETS = 10
 """So many are looked up: arguments may name any number."""

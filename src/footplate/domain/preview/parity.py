@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.catalogue import AcceleratorKind, Catalogue, MachineType
 from footplate.domain.cluster_roles import ClusterRole, role_of
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import shortened
-from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.jobs import ContainerProgram, JobSpec, PythonProgram, WorkerPool
 from footplate.domain.machines import accelerators_of
 from footplate.domain.preview.pool_messages import for_pools
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.catalogue import Catalogue, MachineType
-    from footplate.domain.errors import Violation
-    from footplate.domain.jobs import JobSpec, WorkerPool
-    from footplate.domain.submission import Submission
-
+from footplate.domain.submission import Submission
 
 MIN_VERSIONS = {"tf": (2, 3), "pytorch": (1, 4)}
 """The first prebuilt images of each framework that have what it needs."""

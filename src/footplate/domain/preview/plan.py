@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from footplate.domain import program_arguments
 from footplate.domain.admission.claims import counts_of
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.containers import gcs_path
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
-from footplate.domain.machine_hours import NO_PRICES, hours_of, say_cost, say_hours
+from footplate.domain.jobs import (
+    Address,
+    ContainerProgram,
+    DiskSpec,
+    JobSpec,
+    PythonProgram,
+    Scheduling,
+    WorkerPool,
+)
+from footplate.domain.machine_hours import NO_PRICES, Prices, hours_of, say_cost, say_hours
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.preview.reducers import bandwidth_step
-from footplate.domain.sites import gpu_assignment
+from footplate.domain.resources import Amounts
+from footplate.domain.sites import Mode, Site, gpu_assignment
+from footplate.domain.tuning.search import SearchRequest
 from footplate.domain.tuning.trial_spec import run_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
-    from footplate.domain.machine_hours import Prices
-    from footplate.domain.resources import Amounts
-    from footplate.domain.sites import Mode, Site
-    from footplate.domain.tuning.search import SearchRequest
-
 
 OPEN = "..."
 """Stands for the value of a parameter, which the search chooses."""

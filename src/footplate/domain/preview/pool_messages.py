@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from footplate.domain.formatting import joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from footplate.domain.jobs import WorkerPool
+from footplate.domain.jobs import WorkerPool
 
 
 def for_pools(
     pools: Iterable[WorkerPool], about: Callable[[WorkerPool], Iterator[str]]
 ) -> Iterator[str]:
-    """Yields each text that ``about`` returns for pools once, after the roles of these pools."""
+    """Yields each distinct text of ``about``, preceded by the roles of all pools that have it."""
     roles: dict[str, list[str]] = {}
     for pool in pools:
         for text in about(pool):

@@ -7,20 +7,15 @@ that each of its n members sends 2(n-1)/n of the data, where a worker sends it t
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from footplate.domain.catalogue import Catalogue, MachineType
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.formatting import shortened
-from footplate.domain.jobs import PythonProgram
+from footplate.domain.jobs import PythonProgram, WorkerPool
 from footplate.domain.preview.pool_messages import for_pools
 from footplate.domain.reduction import MIN_PYTHON, is_too_old
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.catalogue import Catalogue, MachineType
-    from footplate.domain.jobs import WorkerPool
 
 REDUCER_VCPUS = 16
 BUCKET_MB = 64

@@ -7,13 +7,10 @@ one hostile f-string, and no other thread runs meanwhile. Words also show what P
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Pattern(StrEnum):

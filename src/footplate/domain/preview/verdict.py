@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from footplate.domain.errors import Violation
-    from footplate.domain.preview.parity import Parity
-    from footplate.domain.preview.plan import Plan
+from footplate.domain.errors import Violation
+from footplate.domain.preview.parity import Parity
+from footplate.domain.preview.plan import Plan
 
 
 @dataclass(frozen=True)

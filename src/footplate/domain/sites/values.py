@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.catalogue import AcceleratorKind, Catalogue, MachineType
 from footplate.domain.formatting import joined
+from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.machines import accelerators_of
 from footplate.domain.resources import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, say_amount, total
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.catalogue import Catalogue, MachineType
-    from footplate.domain.jobs import JobSpec, MachineSpec
 
 
 class MachinePool(Protocol):

@@ -6,16 +6,11 @@ Programs may report one metric in several places: each metric is taken from one 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
-from footplate.domain.studies.metrics import Measurement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import Report
+from footplate.domain.studies.metrics import Measurement, Metric
+from footplate.domain.studies.records import Report
 
 HYPERTUNE = "hypertune"
 """The source of what a program reports by cloudml-hypertune."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.study import StudyLimits
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.study import StudyLimits
 
 
 def over(

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import listed, quoted
-from footplate.domain.studies.metrics import Measurement
-from footplate.domain.studies.records import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.metrics import Measurement, Metric
+from footplate.domain.studies.records import Report, TrialRecord
 
 
 def check_metrics(measurement: Measurement, known: Collection[str], field: str) -> None:

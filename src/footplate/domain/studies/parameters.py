@@ -7,13 +7,11 @@ bounds hold already, and what breaks them is a mistake of the caller's.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import TypeAlias, TypeGuard
 
 Value: TypeAlias = float | int | str
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.trials import Trial
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.trials import Trial
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.space import Point
+from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study, StudyConfig
 
 
 class StudyState(Enum):

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
+from typing import TypeAlias, assert_never, cast
 
 from footplate.domain.formatting import listed, quoted, shortened
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
+    CountableParameter,
     DiscreteParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
     Value,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Sequence
-
-    from footplate.domain.studies.parameters import CountableParameter, Parameter
 
 
 def values_of(parameter: Parameter) -> str:

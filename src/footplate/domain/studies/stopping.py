@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from footplate.domain.studies.trials import Trial
+from footplate.domain.studies.trials import Trial
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from footplate.domain.studies.metrics import Selection
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.space import SearchSpace
-    from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.domain.studies.trials import Trial
+from footplate.domain.studies.metrics import Metric, Selection
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import StoppingSpec
+from footplate.domain.studies.trials import Trial
 
 
 @dataclass(frozen=True)

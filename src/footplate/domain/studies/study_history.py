@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from footplate.domain.studies.records import StudyRecord, SuggestionRecord, TrialRecord
 from footplate.domain.studies.study import Study
 from footplate.domain.studies.trials import Trial, TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.records import StudyRecord, SuggestionRecord, TrialRecord
 
 
 def study_of(study: StudyRecord, trials: Sequence[TrialRecord]) -> Study:

@@ -5,21 +5,15 @@ Source: the methods of VizierService. Each decision bears the version that it is
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.domain.formatting import joined, listed
-from footplate.domain.studies.metrics import select
-from footplate.domain.studies.records import StudyState
+from footplate.domain.studies.metrics import Measurement, select
+from footplate.domain.studies.records import StudyRecord, StudyState, TrialRecord
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import StudyRecord, TrialRecord
 
 ASKED_TO_STOP = "a client asked to stop the trial"
 

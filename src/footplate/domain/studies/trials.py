@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.metrics import Measurement, Metric
-    from footplate.domain.studies.space import Point
+from footplate.domain.studies.metrics import Measurement, Metric
+from footplate.domain.studies.space import Point
 
 
 class TrialState(Enum):

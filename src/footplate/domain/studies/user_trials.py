@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.studies.metrics import select
-from footplate.domain.studies.parameters import DiscreteParameter, DoubleParameter, IntegerParameter
-from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.metrics import Measurement, select
+from footplate.domain.studies.parameters import (
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Parameter,
+    Value,
+)
+from footplate.domain.studies.records import StudyRecord, TrialRecord
+from footplate.domain.studies.space import Point, SearchSpace
 from footplate.domain.studies.transitions import Change, end
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.parameters import Parameter, Value
-    from footplate.domain.studies.records import StudyRecord
-    from footplate.domain.studies.space import Point, SearchSpace
-
 
 MATCH_EPSILON = 1e-10
 """How far a number may lie from a discrete value to be the same. Source: DiscreteValueCondition."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid
 from footplate.domain.tracking.names import EXPERIMENTS, RUNS, TIME_SERIES, TrackingName
 from footplate.domain.tracking.points import Point
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
 
 LOGS = "AIP_TENSORBOARD_LOG_DIR"
 """The variable that names the directory of a job's event files."""

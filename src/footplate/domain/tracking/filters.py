@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from datetime import datetime
+from typing import TypeAlias
 
 from footplate.domain.filters import And, Comparator, Expression, compare, evaluator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from footplate.domain.tracking.resources import Resource
+from footplate.domain.tracking.resources import Resource
 
 CREATE_TIME, UPDATE_TIME = "createTime", "updateTime"
 

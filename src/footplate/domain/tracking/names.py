@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 STORES, TENSORBOARDS = "metadataStores", "tensorboards"
 CONTEXTS, ARTIFACTS, EXECUTIONS = "contexts", "artifacts", "executions"

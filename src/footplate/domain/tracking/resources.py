@@ -5,10 +5,10 @@ All are of one shape: a name, times, and the fields that clients give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, InvalidArgument, Violation
 from footplate.domain.tracking.names import (
@@ -20,10 +20,6 @@ from footplate.domain.tracking.names import (
     TIME_SERIES,
     TrackingName,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
 
 Fields = Mapping[str, object]
 """By the names of the API, as JSON has them."""

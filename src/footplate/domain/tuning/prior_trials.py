@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.studies.ranking import by_rank
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.study import Study
-    from footplate.domain.studies.trials import Trial
-    from footplate.domain.tuning.search import Search
+from footplate.domain.studies.study import Study
+from footplate.domain.studies.trials import Trial
+from footplate.domain.tuning.search import Search
 
 
 @dataclass(frozen=True)

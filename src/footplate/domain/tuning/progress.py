@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.errors import Code
 from footplate.domain.formatting import listed, shortened
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.domain.jobs import Ending, JobSpec
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from footplate.domain.jobs import JobSpec
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.tuning.search import Search, TrialCounts
+from footplate.domain.tuning.search import Search, TrialCounts
 
 MIN_FAILURES = 5
 """Where the service decides, fewer failures than these (but the first trial's) end nothing."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.hyperparameters import MAX_MODELLED_CATEGORIES
 from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
+from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
-from footplate.domain.tuning.search import DEFAULT_TAG, Search
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.studies.space import SearchSpace
-    from footplate.domain.tuning.search import SearchRequest
+from footplate.domain.tuning.search import DEFAULT_TAG, Search, SearchRequest
 
 
 def unsuited(space: SearchSpace, algorithm: Algorithm) -> str:

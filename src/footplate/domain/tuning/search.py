@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from footplate.domain.names import JobName, StudyName
 from footplate.domain.studies.metrics import Goal, Metric, Selection
-from footplate.domain.studies.study import Algorithm
-
-if TYPE_CHECKING:
-    from footplate.domain.names import JobName, StudyName
-    from footplate.domain.studies.space import SearchSpace
-    from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.domain.studies.study import StudyConfig, StudyLimits
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import StoppingSpec
+from footplate.domain.studies.study import Algorithm, StudyConfig, StudyLimits
 
 DEFAULT_TAG = "training/hptuning/metric"
 """The metric of ml v1 where a request names none. Source: HyperparameterSpec."""

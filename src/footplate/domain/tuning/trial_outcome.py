@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
 from footplate.domain.formatting import listed
 from footplate.domain.job_states import State
-from footplate.domain.studies.metrics import select
+from footplate.domain.jobs import Job
+from footplate.domain.studies.metrics import Measurement, select
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.study import StudyConfig
 
 _TAGS_TOLD = 20
 _NOTES_TOLD = 2

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.errors import FailedPrecondition
-from footplate.domain.names import TrainingPipelineName, backing_job_name, trial_run_name
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobName
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobName, TrainingPipelineName, backing_job_name, trial_run_name
 
 
 def check_runs_itself(job: Job) -> None:

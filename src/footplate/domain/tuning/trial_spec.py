@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.domain.cluster_roles import ClusterRole, role_of
-from footplate.domain.studies.parameters import DiscreteParameter
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Directory, JobSpec, Program, WorkerPool
-    from footplate.domain.studies.parameters import Parameter, Value
-    from footplate.domain.studies.space import Point, SearchSpace
-    from footplate.domain.tuning.search import Search
+from footplate.domain.jobs import Directory, JobSpec, Program, WorkerPool
+from footplate.domain.studies.parameters import DiscreteParameter, Parameter, Value
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.tuning.search import Search
 
 REGION_VARIABLE = "CLOUD_ML_REGION"
 """Tells programs the region of their job."""

@@ -192,7 +192,7 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
 def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
     named = _QUOTED.search(cause)
     path = named.group(1) if named is not None and named.group(1).startswith("/") else ""
-    real = _existing(facts.real_path(path or "/tmp"))
+    real = _existing(facts.real_path(path or "/tmp"))  # noqa: S108  as the program sees it
     try:
         disk = os.statvfs(real)
     except (OSError, ValueError):  # an advice without figures

@@ -151,8 +151,10 @@ class BuildCache:
         return cache_locks.open_lock(os.path.join(self.root, key))
 
     def _keep(self, key: str, descriptor: int) -> CompleteBuild | None:
-        """Returns the build, if there is one, and keeps it from removal by its lock, which is
-        shared by now.
+        """Returns the build if it is complete, else None.
+
+        ``descriptor`` holds a shared lock on it. It stays open, so that nobody removes the build
+        while this process lives.
         """
         built = self._find(key)
         if built is None:

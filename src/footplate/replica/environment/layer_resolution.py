@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # Protects a runtime's framework from the user's requirements.
 #
-# A framework is replaced only where a package pins another version of it (``torch==2.4.1``). Then it
-# brings its own dependencies; some frameworks don't name all limits of theirs, so these are here.
+# A framework is replaced only where a package pins another version of it (``torch==2.4.1``). Then
+# it brings its own dependencies; some don't name all limits of theirs, so these are here.
 
 FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-cpu": "tensorflow"}
 """Distributions, each with the module that it provides."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
-    from footplate.ports.pages import Page
-    from footplate.ports.studies import StudyStore, StudyWithTrials
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+from footplate.ports.pages import Page
+from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 class ObservedStudies:

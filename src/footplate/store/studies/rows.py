@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -15,15 +16,12 @@ from footplate.domain.studies.records import (
     StudyState,
     TrialRecord,
 )
-from footplate.domain.studies.study import StudyConfig
+from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.store.documents import EarlierStudies, StudyBody, load, read, write, write_object
 from footplate.store.input_checks import check_point, check_study_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.studies.study import Study
     from footplate.store.row_codec import Record, Values
 
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, NotFound)

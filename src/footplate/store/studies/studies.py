@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
 from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.pages import Page
@@ -18,17 +21,13 @@ from footplate.store.paging import Position, first_page
 from footplate.store.studies import rows
 from footplate.store.tables import studies, study_earlier, study_models, trial_reports, trials
 from footplate.store.tables import trials as trial_rows
+from footplate.store.transactions import Transactions
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sqlalchemy import ColumnElement, Connection
 
-    from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
     from footplate.store.row_codec import Record
-    from footplate.store.transactions import Transactions
 
 
 _KEYS_AT_ONCE = 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -13,29 +14,25 @@ from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
 from footplate.domain.filters import leaves
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
-from footplate.domain.tracking.filters import LinkedTo, matches, required_links
-from footplate.domain.tracking.names import parse_tracking_name
+from footplate.domain.tracking.filters import Filter, LinkedTo, matches, required_links
+from footplate.domain.tracking.names import TrackingName, parse_tracking_name
 from footplate.domain.tracking.points import Extent, Point
-from footplate.domain.tracking.resources import Link, LinkKind
+from footplate.domain.tracking.resources import Link, LinkKind, Resource
 from footplate.ports.pages import Page
 from footplate.store import documents
 from footplate.store.documents import Labels
 from footplate.store.named_rows import check_version, position_by_name, rows_behind, unknown
 from footplate.store.paging import Position, first_page
+from footplate.store.row_codec import Values
 from footplate.store.tables import tracking, tracking_links, tracking_points
 from footplate.store.tracking.rows import batches, resource_of, resource_values
+from footplate.store.transactions import Transactions
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from footplate.domain.tracking.filters import Filter
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.resources import Resource
-    from footplate.store.row_codec import Record, Values
-    from footplate.store.transactions import Transactions
+    from footplate.store.row_codec import Record
 
 
 # Stores the points of time series.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from footplate.domain.tracking.resources import Resource
 from footplate.store import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from footplate.store.row_codec import Record, Values
 
 _MOST_NAMES = 500

@@ -7,6 +7,7 @@ best for that weighing, so that all of the front is found in time. Source: Zhang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,19 +15,17 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtr
 
+from footplate.tuning.bayesian.observations import Observations
+from footplate.tuning.bayesian.plateaus import Marginals, Plateaus
+from footplate.tuning.bayesian.surrogate import Surrogate
+from footplate.tuning.encoding import Encoding
+from footplate.tuning.gaussian.fitting import Hyperparameters
 from footplate.tuning.gaussian.posterior import Posterior
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.observations import Observations
-    from footplate.tuning.bayesian.plateaus import Marginals, Plateaus
-    from footplate.tuning.bayesian.surrogate import Surrogate
-    from footplate.tuning.encoding import Encoding
-    from footplate.tuning.gaussian.fitting import Hyperparameters
 
     Places = NDArray[np.int64]
 
@@ -156,7 +155,7 @@ class CandidateValue:
         return np.asarray(worth + self._feasibility.worth(rows))
 
     def polished(self, row: Floats) -> Floats:
-        """Returns the best row near ``row`` by the model; it must still be settled."""
+        """Returns the best row near ``row`` by the model; callers round it to allowed values."""
         free = np.flatnonzero(~self._encoding.categorical & ~np.isnan(row))
         if len(free) == 0:
             return row

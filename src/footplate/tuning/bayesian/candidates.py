@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from footplate.tuning.bayesian.prior import Prior
+from footplate.tuning.branches import SpaceBranch
+from footplate.tuning.encoding import Encoding
 
+if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.prior import Prior
-    from footplate.tuning.branches import SpaceBranch
-    from footplate.tuning.encoding import Encoding
 
 _CHANGED = np.array([0.3, 0.6, 1.0])
 """How many of the slots change: one of these shares, drawn for each row."""

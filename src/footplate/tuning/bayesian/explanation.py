@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from footplate.domain.formatting import joined
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.trials import Trial
 from footplate.tuning.designer import Explanation, Prediction, Reason
+from footplate.tuning.encoding import Encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.surrogate import Surrogate
-    from footplate.tuning.encoding import Encoding
 
 _KNOWN = 0.5
 """Where less than this part of what could vary is open, the model knows what to expect."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from footplate.domain.studies.study import Noise
+from footplate.domain.studies.study import Noise, Study
 from footplate.tuning.bayesian.candidate_value import labels
 from footplate.tuning.bayesian.model import VERSION, Model, begins_anew
 from footplate.tuning.bayesian.observations import finished_count, observe
@@ -12,14 +13,10 @@ from footplate.tuning.bayesian.plateaus import sharpness
 from footplate.tuning.bayesian.prior import Prior, unrelated_studies
 from footplate.tuning.bayesian.surrogate import Surrogate, Warp, belief
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.gaussian.fitting import Beliefs, Evidence, fit
+from footplate.tuning.gaussian.fitting import Beliefs, Evidence, Hyperparameters, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
-    from footplate.tuning.gaussian.fitting import Hyperparameters
 
 MIN_VALUES = 3
 """Fewer don't make a model."""

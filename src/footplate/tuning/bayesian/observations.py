@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.study import Study
+from footplate.domain.studies.trials import Trial
+from footplate.tuning.encoding import Encoding
 
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.study import Study
-    from footplate.domain.studies.trials import Trial
+if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
-    from footplate.tuning.encoding import Encoding
 
 MOST_ROWS = 500
 """A model of more would be slow, and no better: the best ones and the latest are kept."""

@@ -15,6 +15,7 @@ digit where a change doesn't matter. Trials that did end alike say which changes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +23,13 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit, ndtr
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from footplate.tuning.axes import Axis
+from footplate.tuning.encoding import Encoding
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from footplate.tuning.axes import Axis, Floats
-    from footplate.tuning.encoding import Encoding
+    from footplate.tuning.axes import Floats
 
     Places = NDArray[np.int64]
 
@@ -108,7 +109,7 @@ def weight(encoding: Encoding, count: int, running: int, *, tied: bool) -> float
 
 
 def _log_shares(along: Axis, positions: Floats) -> Floats:
-    """Returns the logarithm of the share of each category, or the density along the axis."""
+    """Returns the log of each category's share of the positions, or of their density on a grid."""
     known = positions[~np.isnan(positions)]
     if along.categories:
         counts = np.bincount(known.astype(np.int64), minlength=along.categories)

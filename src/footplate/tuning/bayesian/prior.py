@@ -7,26 +7,27 @@ How much of the earlier is believed is learned: all at first, nothing once own t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.domain.studies.parameters import CategoricalParameter, DiscreteParameter
+from footplate.domain.studies.parameters import (
+    CategoricalParameter,
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Parameter,
+    Value,
+)
+from footplate.domain.studies.study import Study
+from footplate.tuning.axes import Axis
 from footplate.tuning.bayesian.observations import observe, related_studies
 from footplate.tuning.encoding import Encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.studies.parameters import (
-        DoubleParameter,
-        IntegerParameter,
-        Parameter,
-        Value,
-    )
-    from footplate.domain.studies.study import Study
-    from footplate.tuning.axes import Axis, Floats
+    from footplate.tuning.axes import Floats
 
     Column = Callable[[Floats], Floats]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footplate.domain.studies.ranking import pareto_optimal
+from footplate.domain.studies.space import Point
+from footplate.domain.studies.study import Study
 from footplate.tuning.bayesian.candidate_value import (
     CandidateValue,
     Feasibility,
@@ -16,29 +19,27 @@ from footplate.tuning.bayesian.candidate_value import (
     MultiObjectiveValue,
     TrustRegion,
 )
-from footplate.tuning.bayesian.candidates import Candidates, sweep, sweep_all, sweep_prior
+from footplate.tuning.bayesian.candidates import (
+    Candidates,
+    LocalOptimum,
+    sweep,
+    sweep_all,
+    sweep_prior,
+)
 from footplate.tuning.bayesian.explanation import NearbyTrial, explain
+from footplate.tuning.bayesian.model import Model
 from footplate.tuning.bayesian.model_fit import MIN_VALUES, fits, prior_of, refit
 from footplate.tuning.bayesian.observations import counted, observed
 from footplate.tuning.bayesian.plateaus import Marginals, Plateaus, weight
-from footplate.tuning.bayesian.prior import unrelated_studies
+from footplate.tuning.bayesian.prior import Prior, unrelated_studies
 from footplate.tuning.bayesian.surrogate import Surrogate
-from footplate.tuning.branches import neglected
+from footplate.tuning.branches import Neglected, SpaceBranch, neglected
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.sampling import all_tried, draw_new, generator, repeats, tried
+from footplate.tuning.sampling import SeenPoints, all_tried, draw_new, generator, repeats, tried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.candidates import LocalOptimum
-    from footplate.tuning.bayesian.model import Model
-    from footplate.tuning.bayesian.prior import Prior
-    from footplate.tuning.branches import Neglected, SpaceBranch
-    from footplate.tuning.sampling import SeenPoints
 
 
 # The initial points, suggested before there is a model.
@@ -221,7 +222,7 @@ class _Step:
     def _fitted(self) -> Model:
         if self._model is None or not self._model.outputs:
             self._model = refit(self._study, self._model)
-        assert self._model is not None
+        assert self._model is not None  # noqa: S101 - there are values enough, or it would be early
         return self._model
 
     def _surrogates(self, model: Model) -> list[Surrogate]:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from footplate.tuning.bayesian.prior import Belief
+from footplate.domain.studies.metrics import Metric
+from footplate.tuning.bayesian.prior import Belief, Prior
+from footplate.tuning.encoding import Encoding
+from footplate.tuning.gaussian.fitting import Hyperparameters
 from footplate.tuning.gaussian.posterior import Posterior
 
 if TYPE_CHECKING:
-    from footplate.domain.studies.metrics import Metric
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.prior import Prior
-    from footplate.tuning.encoding import Encoding
-    from footplate.tuning.gaussian.fitting import Hyperparameters
 
 _FLAT = 1e-12
 _FIRST = 50

@@ -5,6 +5,7 @@ Source of the likelihood and its gradient: Rasmussen and Williams, equations 5.8
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from footplate.tuning.gaussian.posterior import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from footplate.tuning.axes import Floats

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
 
+from footplate.tuning.encoding import Encoding
+
 if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
-    from footplate.tuning.encoding import Encoding
     from footplate.tuning.gaussian.fitting import Hyperparameters
 
 _ROOT_5 = np.sqrt(5.0)

@@ -10,19 +10,14 @@ Deep Neural Networks by Extrapolation of Learning Curves", 2015 (pow3).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.tuning.stopping.curves import whole_curves
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.stopping import ConvexSpec
-    from footplate.domain.studies.trials import Trial
-    from footplate.tuning.stopping.curves import Curve, Ruler
+from footplate.domain.studies.stopping import ConvexSpec
+from footplate.domain.studies.trials import Trial
+from footplate.tuning.stopping.curves import Curve, Ruler, whole_curves
 
 _POWERS = np.geomspace(0.05, 4.0, 24)
 _MIN_FINISHED = 3

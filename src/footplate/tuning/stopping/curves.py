@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,13 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln
 
-from footplate.domain.studies.trials import TrialState
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.trials import Trial, TrialState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
 
 _MOST = 1e100

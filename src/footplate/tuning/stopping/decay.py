@@ -9,22 +9,20 @@ Vizier: A Service for Black-Box Optimization", 2017, section 3.2.1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
+from footplate.domain.studies.trials import Trial
 from footplate.tuning.gaussian.fitting import Beliefs, Evidence, fit
 from footplate.tuning.gaussian.posterior import matern, squared_distances
-from footplate.tuning.stopping.curves import whole_curves
+from footplate.tuning.stopping.curves import Curve, Ruler, whole_curves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
-    from footplate.tuning.stopping.curves import Curve, Ruler
 
 MIN_CURVES = 5
 _GRACE = 0.3

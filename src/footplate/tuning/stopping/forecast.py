@@ -18,19 +18,25 @@ beliefs stand for two further curves, off by a factor of e^0.5.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, logit, stdtr
 
-from footplate.tuning.stopping.curves import Forecast, density, passing, scale_of
+from footplate.tuning.stopping.curves import (
+    Curve,
+    CurveState,
+    Forecast,
+    Scale,
+    density,
+    passing,
+    scale_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from footplate.tuning.axes import Floats
-    from footplate.tuning.stopping.curves import Curve, CurveState, Scale
 
 _LEVEL_PENALTIES = (0.03, 0.3, 3.0, 30.0, 1e6)
 """Relative to columns of variance 1; with the last one, all curves are expected to change alike."""

@@ -17,19 +17,13 @@ variant that stops trials rather than pausing them. What is different, each meas
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from footplate.tuning.stopping.curves import order_holds, ran_whole
-from footplate.tuning.stopping.forecast import forecast_end
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.stopping import HalvingSpec
-    from footplate.domain.studies.trials import Trial
-    from footplate.tuning.stopping.curves import Curve, Ruler
-    from footplate.tuning.stopping.forecast import ForecastResult
+from footplate.domain.studies.stopping import HalvingSpec
+from footplate.domain.studies.trials import Trial
+from footplate.tuning.stopping.curves import Curve, Ruler, order_holds, ran_whole
+from footplate.tuning.stopping.forecast import ForecastResult, forecast_end
 
 _PARTS = {2: "half", 3: "third", 4: "quarter"}
 MIN_COMPLETE_CURVES = 5

@@ -6,18 +6,13 @@ stopped early in truth has no more of its curve than that.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from footplate.domain.studies.stopping import ReplayedStop
+from footplate.domain.studies.stopping import PastTrial, ReplayedStop
+from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.stopping.rule import stopping_rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from footplate.domain.studies.stopping import PastTrial
-    from footplate.domain.studies.study import StudyConfig
 
 MAX_JUDGEMENTS = 600
 """A judgement takes milliseconds: of longer curves some points are judged, evenly chosen."""

@@ -8,22 +8,24 @@ curves cross later: their order at that point says nothing of their ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import Protocol, assert_never
 
-from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
+from footplate.domain.studies.stopping import (
+    ConvexSpec,
+    DecayCurveSpec,
+    HalvingSpec,
+    MedianSpec,
+    StoppingSpec,
+)
+from footplate.domain.studies.study import StudyConfig
+from footplate.domain.studies.trials import Trial
 from footplate.tuning.stopping.convex import ConvexRule
 from footplate.tuning.stopping.curves import Ruler, order_holds, whole_curves
 from footplate.tuning.stopping.decay import DecayCurveRule
 from footplate.tuning.stopping.halving import HalvingRule
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.domain.studies.study import StudyConfig
-    from footplate.domain.studies.trials import Trial
 
 MIN_TRIALS = 5
 """A median of fewer says little."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.filters import (
     EXACT,
@@ -17,14 +17,8 @@ from footplate.domain.filters import (
     Or,
 )
 from footplate.domain.formatting import nearest
-from footplate.domain.job_states import state_spellings
-from footplate.wire.filters.parser import parse_expression
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.job_states import State
-    from footplate.wire.filters.parser import Restriction
+from footplate.domain.job_states import State, state_spellings
+from footplate.wire.filters.parser import Restriction, parse_expression
 
 LONGEST_PART = 1_000
 """Characters of what a name is looked through for; stores take them."""

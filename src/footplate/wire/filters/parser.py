@@ -20,17 +20,15 @@ values      = a filter of values instead of restrictions
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, NoReturn
+from typing import Generic, NoReturn
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import And, Comparator, Expression, L, Not, Or
 from footplate.wire.timestamps import parse_time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
 
 MAX_COMPARISONS = 100
 MAX_DEPTH = 50

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from footplate.wire.json_fields import read_number, read_text
+from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.shared_rules import check_labels
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 MAX_NOTE = 2000
 _FIELDS = ("labels", "note")

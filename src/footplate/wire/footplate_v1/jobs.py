@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from footplate.domain.admission import Explanation
 from footplate.domain.filters import Field
 from footplate.domain.job_states import State
-from footplate.domain.jobs import ContainerProgram
+from footplate.domain.jobs import ContainerProgram, Job, Program, Replica, WorkerPool
 from footplate.domain.names import backing_job_name
 from footplate.wire.filters.jobs import Vocabulary
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import PageRule
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pydantic import JsonValue
-
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job, Program, Replica, WorkerPool
-    from footplate.wire.json_text import JsonObject
 
 PAGES = PageRule(default=50, maximum=500)
 VOCABULARY = Vocabulary(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from footplate.domain.metric_series import MetricPoint, MetricSeries, ReportedMetrics
 from footplate.wire.doubles import double_json
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from footplate.domain.metric_series import MetricPoint, MetricSeries, ReportedMetrics
-    from footplate.wire.json_text import JsonObject
 
 
 def metrics_json(reported: ReportedMetrics, points: int) -> JsonObject:

@@ -5,10 +5,16 @@ A value that isn't finite is the text ``NaN``, ``Infinity`` or ``-Infinity``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from footplate.domain.admission import Explanation
+from footplate.domain.jobs import Job
+from footplate.domain.studies import metrics
 from footplate.domain.studies.ranking import best, pareto_optimal
+from footplate.domain.studies.records import Report, StudyRecord, SuggestionRecord, TrialRecord
 from footplate.domain.tuning.prior_trials import prior_trials
+from footplate.domain.tuning.search import Search
 from footplate.wire.footplate_v1.trials import (
     Counts,
     Earlier,
@@ -22,20 +28,6 @@ from footplate.wire.footplate_v1.trials import (
     TrialList,
 )
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies import metrics
-    from footplate.domain.studies.records import (
-        Report,
-        StudyRecord,
-        SuggestionRecord,
-        TrialRecord,
-    )
-    from footplate.domain.tuning.search import Search
 
 
 def list_answer(

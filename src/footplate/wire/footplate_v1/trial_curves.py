@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.ranking import best
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.stopping import (
     ConvexSpec,
     DecayCurveSpec,
     HalvingSpec,
     MedianSpec,
+    ReplayedStop,
     StoppingSpec,
 )
+from footplate.domain.tuning.search import Search
 from footplate.wire.doubles import double_json
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.trials import evenly
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.stopping import ReplayedStop
-    from footplate.domain.tuning.search import Search
-    from footplate.wire.json_text import JsonObject
 
 RULES: Mapping[str, StoppingSpec] = {
     "halving": HalvingSpec(),

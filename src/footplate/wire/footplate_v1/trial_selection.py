@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,15 +19,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import EXACT, OPERATORS, Comparator, evaluator
 from footplate.wire.filters.parser import Dialect, Kind, Restriction, parse_expression
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import parse_time
 from footplate.wire.trial_states import STATES, TRAINING_STATES, training_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from pydantic import JsonValue
-
-    from footplate.wire.json_text import JsonObject
 
     Value: TypeAlias = str | float | bool | None
     Read: TypeAlias = Callable[[JsonObject], Value]

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from footplate.domain.log_lines import restart_of
+from footplate.domain.log_lines import Entry, restart_of
+from footplate.domain.names import JobName
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from footplate.domain.log_lines import Entry
-    from footplate.domain.names import JobName
-    from footplate.wire.json_text import JsonObject
-
 
 TRIAL_LABEL = "ml.googleapis.com/trial_id"
 """Where gcloud looks for the trial (``command_lib/ml_engine/log_utils.py`` of the SDK)."""

@@ -8,22 +8,19 @@ that may be reached at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Iterable
+from typing import Final, NoReturn
 
 from footplate.wire.logging_v2.pattern_syntax import (
     BadPattern,
     Branches,
     Characters,
+    Node,
     Place,
     Repeat,
     Sequence,
     parse_pattern,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from footplate.wire.logging_v2.pattern_syntax import Node
 
 MAX_STEPS = 1000
 """Of a pattern, with each repetition written out."""

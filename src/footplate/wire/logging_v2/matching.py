@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Iterator
+from typing import assert_never
 from urllib.parse import unquote
 
 from footplate.domain.filters import OPERATORS, Comparator, evaluator
+from footplate.domain.log_lines import Entry
+from footplate.wire.json_text import JsonObject
 from footplate.wire.log_severity import SEVERITIES
-from footplate.wire.logging_v2.queries import LOG_ID, TIMES, Comparison, Resemblance, Word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.log_lines import Entry
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.logging_v2.queries import Condition, Query
+from footplate.wire.logging_v2.queries import (
+    LOG_ID,
+    TIMES,
+    Comparison,
+    Condition,
+    Query,
+    Resemblance,
+    Word,
+)
 
 _EXACT = frozenset({"resource.labels.job_id", "resource.labels.project_id", "insertId"})
 """Ids; other texts are compared without regard to case, as Cloud Logging does."""

@@ -6,16 +6,14 @@ Fields: those of an entry, down to the keys of its labels and payload.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from datetime import datetime
+from typing import TypeAlias
 
 from footplate.domain.filters import And, Comparator, Expression
 from footplate.wire.filters.parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.logging_v2.linear_patterns import MAX_STEPS, LinearPattern
 from footplate.wire.logging_v2.pattern_syntax import BadPattern
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MAX_COMPARISONS = 200
 _DIALECT = Dialect(functions=True, logging=True, max_comparisons=MAX_COMPARISONS)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from footplate.domain.filters import And, Comparator, Or
-from footplate.wire.logging_v2.queries import Comparison
-
-if TYPE_CHECKING:
-    from footplate.wire.logging_v2.queries import Query
+from footplate.wire.logging_v2.queries import Comparison, Query
 
 _JOB_ID = "resource.labels.job_id"
 _NOT_BEFORE = (Comparator.EQUAL, Comparator.GREATER, Comparator.GREATER_OR_EQUAL)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 from urllib.parse import unquote
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.log_lines import Line
 from footplate.wire.json_model import limited
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.log_severity import SEVERITIES, clean, is_plain
 from footplate.wire.logging_v2.entry_models import Resource, WriteEntriesRequest, WrittenEntry
 from footplate.wire.timestamps import parse_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
-    from footplate.wire.json_text import JsonObject
 
 MAX_ENTRY_BYTES = 256 << 10
 MAX_ENTRIES = 10_000

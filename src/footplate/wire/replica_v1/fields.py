@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address
 from footplate.wire.json_text import describe
 from footplate.wire.log_severity import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MAX_TEXT_LENGTH = 4096
 """Of an event's message or an exit's cause; the rest is cut off."""

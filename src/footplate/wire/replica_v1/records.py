@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import Phase
@@ -14,6 +14,7 @@ from footplate.domain.replica_records import (
     ExitRecord,
     LineRecord,
     MetricRecord,
+    Record,
     StateRecord,
     TagsRecord,
     UsageRecord,
@@ -21,11 +22,6 @@ from footplate.domain.replica_records import (
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.log_severity import read_line
 from footplate.wire.replica_v1.fields import Fields, wrong
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.replica_records import Record
 
 MAX_RECORDS = 50_000
 """In one report."""

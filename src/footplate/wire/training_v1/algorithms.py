@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.algorithms import model_path, of_pool
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.tuning.trial_spec import numbered
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.wire.json_text import JsonObject
-    from footplate_algorithms.algorithms import Algorithm
+from footplate.wire.json_text import JsonObject
+from footplate_algorithms.algorithms import Algorithm
 
 
 def algorithm_output(job: Job) -> JsonObject:

@@ -7,27 +7,20 @@ service's own catalogue) isn't said here: that is the same for both faces.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
 from footplate.domain.algorithms import image_name
-from footplate.domain.catalogue import Family
+from footplate.domain.catalogue import Catalogue, Family
 from footplate.wire.shared_rules import describe_account, parallel_warnings
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
-from footplate.wire.training_v1.models import TrainingInput
+from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec, TrainingInput
 from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image
-from footplate.wire.training_v1.roles import roles, staffed, tier_of
+from footplate.wire.training_v1.roles import Staffed, roles, staffed, tier_of
 from footplate_algorithms.algorithms import ALGORITHMS
 from footplate_algorithms.arguments import read_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
-    from footplate.wire.training_v1.roles import Staffed
 
 MAX_WARNINGS = 20
 """Of all parameters together."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.training_v1.models import JobPatch
 from footplate.wire.training_v1.responses import parse_etag
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 MASKS = ("labels", "etag")
 

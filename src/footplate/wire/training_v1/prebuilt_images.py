@@ -7,12 +7,8 @@ so does ``gcloud ai-platform jobs submit training`` with ``--master-image-uri`` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footplate.domain.runtimes import ML_IMAGES, is_prebuilt
-
-if TYPE_CHECKING:
-    from footplate.wire.training_v1.models import ReplicaConfig, TrainingInput
+from footplate.wire.training_v1.models import ReplicaConfig, TrainingInput
 
 
 def master_image(training: TrainingInput) -> str | None:

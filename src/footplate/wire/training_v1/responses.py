@@ -5,24 +5,21 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from footplate.domain.admission import Explanation
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.job_states import State
-from footplate.wire.json_text import describe
+from footplate.domain.jobs import Job
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.timestamps import format_time
 from footplate.wire.training_v1.algorithms import algorithm_output
 from footplate.wire.training_v1.trials import search_output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
-
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.wire.json_text import JsonObject
 
 _INFORMATIVE_STATES = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
 """The states in which ``errorMessage`` is there."""

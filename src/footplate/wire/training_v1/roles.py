@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.catalogue import ScaleTier as Cluster
 from footplate.domain.jobs import MachineSpec
 from footplate.domain.machines import MachineRequest
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
 from footplate.wire.training_v1.models import AcceleratorConfig, ReplicaConfig, TrainingInput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.catalogue import Catalogue
 
 MAX_REPLICAS = 10_000
 """Of one role; more is a slip of the hand, and would be written out replica by replica."""

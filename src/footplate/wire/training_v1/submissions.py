@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms
-from footplate.domain.catalogue import Family
+from footplate.domain.catalogue import Catalogue, Family
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
@@ -21,13 +21,14 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
-from footplate.domain.names import StudyName, TrainingJobName
+from footplate.domain.names import JobName, StudyName, TrainingJobName
 from footplate.domain.studies.metrics import Goal, Selection
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
     DiscreteParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
     Scale,
 )
 from footplate.domain.studies.space import SearchSpace
@@ -41,29 +42,19 @@ from footplate.wire.learn_from_label import learned_from
 from footplate.wire.training_v1 import enums
 from footplate.wire.training_v1.enums import GoalType, ParameterType, ScaleType
 from footplate.wire.training_v1.job_warnings import parity, warnings
-from footplate.wire.training_v1.models import Job, TrainingInput
+from footplate.wire.training_v1.models import HyperparameterSpec, Job, ParameterSpec, TrainingInput
 from footplate.wire.training_v1.models import Scheduling as WireScheduling
 from footplate.wire.training_v1.prebuilt_images import (
     has_prebuilt_image,
     master_image,
     prebuilt_runtime,
 )
-from footplate.wire.training_v1.roles import staffed
+from footplate.wire.training_v1.roles import Role, Staffed, staffed
 from footplate.wire.training_v1.rules import check_job
 from footplate.wire.training_v1.rules.programs import pythons
 from footplate.wire.trial_regions_label import trial_regions
 from footplate.wire.uris import MAX_PACKAGES
 from footplate_algorithms.algorithms import ALGORITHMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import JobName
-    from footplate.domain.studies.parameters import Parameter
-    from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
-    from footplate.wire.training_v1.roles import Role, Staffed
-
 
 # Converts the search of an ml v1 tuning job.
 

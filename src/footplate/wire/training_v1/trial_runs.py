@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from footplate.domain.tuning.trial_spec import numbered
 from footplate.wire.json_text import format_object
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def trial_request(request: str, number: int, given: Sequence[str], region: str | None) -> str:

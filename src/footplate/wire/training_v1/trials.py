@@ -6,23 +6,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.domain.studies.metrics import Metric
 from footplate.domain.studies.ranking import by_rank
+from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.tuning.search import Search
 from footplate.domain.tuning.trial_spec import written
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.jobs import Job
-    from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.domain.studies.space import Point, SearchSpace
-    from footplate.domain.tuning.search import Search
-    from footplate.wire.json_text import JsonObject
 
 _NO_SHELLS: Mapping[str, str] = MappingProxyType({})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from footplate.domain import reduction
 from footplate.domain.jobs import (
@@ -17,17 +17,13 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
+from footplate.domain.submission import Location
 from footplate.wire.durations import seconds
 from footplate.wire.json_text import format_object
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import Strategy
 from footplate.wire.vertex_v1.machines import machine_of
 from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS, MAX_REPLICAS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.domain.submission import Location
 
 DEFAULT_FLEX_WAIT_S = 86_400.0
 """How long a FLEX_START job waits unless it says so."""
@@ -36,7 +32,7 @@ DEFAULT_FLEX_WAIT_S = 86_400.0
 def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec") -> JobSpec:
     """Converts a job spec; ``at`` is its path in the request.
 
-    A spec without worker pools doesn't make a job.
+    The callers refuse a spec without worker pools, or make no job of it.
     """
     pools = tuple(_pools(given.worker_pool_specs or [], f"{at}.workerPoolSpecs"))
     return JobSpec(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.model_registry import Change, ModelVersion, Upload
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import describe, format_object
+from footplate.wire.json_text import JsonObject, describe, format_object
 from footplate.wire.vertex_v1.pipeline_models import (
     ExportModel,
     MergeVersionAliases,
@@ -21,11 +21,6 @@ from footplate.wire.vertex_v1.rules.model_registry import (
     check_model,
     check_upload,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.wire.json_text import JsonObject
 
 _OF_VERSION = (
     "displayName",

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import Code
+from footplate.domain.model_registry import Export, Model, ModelVersion
+from footplate.wire.json_text import JsonObject
 from footplate.wire.status import status_json
 from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.rules.model_registry import EXPORT_FORMAT
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.model_registry import Export, Model, ModelVersion
-    from footplate.wire.json_text import JsonObject
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import PersistentResourceName
 from footplate.domain.persistent_resources import (
@@ -13,8 +15,9 @@ from footplate.domain.persistent_resources import (
     ResourcePool,
     machine_label,
 )
+from footplate.domain.submission import Location
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import describe, format_object
+from footplate.wire.json_text import JsonObject, describe, format_object
 from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1 import resource_models
 from footplate.wire.vertex_v1.machines import machine_of
@@ -23,14 +26,6 @@ from footplate.wire.vertex_v1.rules.persistent_resources import (
     check_pools,
     check_resource_id,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.submission import Location
-    from footplate.wire.json_text import JsonObject
 
 _APART = ("displayName", "labels")
 """Fields that are kept apart from the rest of the request."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from footplate.domain.admission import Explanation
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.domain.names import CustomJobName, TuningJobName
+from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.enums import PipelineState
 from footplate.wire.vertex_v1.responses import custom_job_json
-
-if TYPE_CHECKING:
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import CustomJobName, TuningJobName
-    from footplate.wire.json_text import JsonObject
 
 STATES = {
     State.QUEUED: PipelineState.PIPELINE_STATE_QUEUED,

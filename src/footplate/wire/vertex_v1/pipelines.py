@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.pipelines import MODEL_LEAF, ModelUpload, Pipeline
-from footplate.wire.json_text import format_object
+from footplate.domain.submission import Location, Submission
+from footplate.wire.json_text import JsonObject, format_object
 from footplate.wire.vertex_v1 import models
-from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
+from footplate.wire.vertex_v1.pipeline_models import CustomTask, InputDataConfig, TuningTask
 from footplate.wire.vertex_v1.rules.jobs import MAX_DISPLAY_NAME
 from footplate.wire.vertex_v1.rules.pipelines import (
     INPUTS,
@@ -20,12 +22,6 @@ from footplate.wire.vertex_v1.rules.pipelines import (
 )
 from footplate.wire.vertex_v1.submissions import backed_submission
 from footplate.wire.vertex_v1.warnings import unknown_parity, unknown_warnings
-
-if TYPE_CHECKING:
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.submission import Location, Submission
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.pipeline_models import InputDataConfig
 
 _UNREAD = ("trainingTaskInputs", "training_task_inputs")
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
+from footplate.domain.jobs import Job
+from footplate.wire.json_text import JsonObject
 from footplate.wire.status import status_json
 from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.enums import JobState
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.admission import Explanation
-    from footplate.domain.jobs import Job
-    from footplate.wire.json_text import JsonObject
 
 STATES = {
     State.QUEUED: JobState.JOB_STATE_QUEUED,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.studies.metrics import Goal, Metric, Selection
 from footplate.domain.studies.parameters import (
@@ -12,10 +13,11 @@ from footplate.domain.studies.parameters import (
     DiscreteParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
     Scale,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, MedianSpec
+from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, MedianSpec, StoppingSpec
 from footplate.domain.studies.study import Algorithm, Noise, StudyConfig, StudyLimits
 from footplate.wire.durations import seconds
 from footplate.wire.timestamps import parse_time
@@ -27,22 +29,14 @@ from footplate.wire.vertex_v1.enums import (
     ScaleType,
 )
 from footplate.wire.vertex_v1.rules.conditions import Conditions
-from footplate.wire.vertex_v1.study_models import StudyTimeConstraint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from footplate.domain.studies.parameters import Parameter
-    from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.wire.vertex_v1.study_models import (
-        ConvexAutomatedStoppingSpec,
-        MetricSpec,
-        ParameterSpec,
-        StudySpec,
-        StudyStoppingConfig,
-    )
-
+from footplate.wire.vertex_v1.study_models import (
+    ConvexAutomatedStoppingSpec,
+    MetricSpec,
+    ParameterSpec,
+    StudySpec,
+    StudyStoppingConfig,
+    StudyTimeConstraint,
+)
 
 _SCALES = MappingProxyType(
     {

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import shortened
 from footplate.domain.names import TuningJobName
-from footplate.domain.submission import Submission, Tuning
+from footplate.domain.pipelines import Pipeline
+from footplate.domain.submission import Location, Submission, Tuning
 from footplate.domain.tuning.search import SearchRequest, TrialCounts
-from footplate.wire.json_text import format_object
+from footplate.wire.json_model import ParseResult
+from footplate.wire.json_text import JsonObject, format_object
 from footplate.wire.learn_from_label import learned_from
 from footplate.wire.shared_rules import parallel_warnings
 from footplate.wire.trial_regions_label import trial_regions
 from footplate.wire.vertex_v1.job_specs import job_spec
-from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
+from footplate.wire.vertex_v1.models import (
+    CustomJob,
+    CustomJobSpec,
+    HyperparameterTuningJob,
+    WorkerPoolSpec,
+)
 from footplate.wire.vertex_v1.rules import check_custom_job, check_tuning_job
 from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
 from footplate.wire.vertex_v1.study_configs import study_config
-from footplate.wire.vertex_v1.study_models import StudySpec
+from footplate.wire.vertex_v1.study_models import ParameterSpec, StudySpec
 from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unknown_warnings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.errors import Violation
-    from footplate.domain.pipelines import Pipeline
-    from footplate.domain.submission import Location
-    from footplate.wire.json_model import ParseResult
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.models import CustomJobSpec, WorkerPoolSpec
-    from footplate.wire.vertex_v1.study_models import ParameterSpec
 
 
 def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRequest:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.tracking.names import RUNS, TIME_SERIES, parse_tracking_name
+from footplate.domain.tracking.names import RUNS, TIME_SERIES, TrackingName, parse_tracking_name
 from footplate.domain.tracking.points import Point
+from footplate.domain.tracking.resources import Resource
 from footplate.wire.doubles import double_json
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import describe, format_object
+from footplate.wire.json_text import JsonObject, describe, format_object
 from footplate.wire.timestamps import format_time, parse_time
 from footplate.wire.vertex_v1 import tracking_models as models
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.resources import Resource
-    from footplate.wire.json_text import JsonObject
 
 _FIELDS = {
     models.ValueType.SCALAR: "scalar",

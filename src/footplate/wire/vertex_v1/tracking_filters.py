@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import EXACT, ORDERED, TEXT, Comparator
@@ -16,9 +16,6 @@ from footplate.domain.tracking.filters import (
 )
 from footplate.wire.filters.parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TIMES = {"create_time": CREATE_TIME, "update_time": UPDATE_TIME}
 _NODE = {"display_name": "displayName", "schema_title": "schemaTitle"}

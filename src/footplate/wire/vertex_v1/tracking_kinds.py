@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.tracking import names
 from footplate.wire.vertex_v1 import tracking_models as models
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NODE = ("displayName", "description", "labels", "metadata", "schemaVersion")
 _PLAIN = ("displayName", "description", "labels")

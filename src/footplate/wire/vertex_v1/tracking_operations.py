@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from datetime import datetime
+from typing import Self
 
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.domain.tracking.names import TrackingName
+from footplate.wire.json_text import JsonObject
+from footplate.wire.vertex_v1.tracking_kinds import Kind
 from footplate.wire.vertex_v1.tracking_responses import done_json
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _ID = re.compile(r"(create|update|delete)-(v1|v1beta1)-([0-9]{1,17})")
 

@@ -5,25 +5,19 @@ Every function raises InvalidArgument with what is wrong.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.tracking.names import OUTER, TrackingName, parse_tracking_name
-from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, check_link
+from footplate.domain.tracking.resources import EVENTS, Fields, Link, LinkKind, check_link
 from footplate.wire.json_model import JsonModel, refuse
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1 import tracking_models as models
 from footplate.wire.vertex_v1.rules.tracking import check_id, check_resource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from footplate.domain.tracking.resources import Fields
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
+from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 MAX_BATCH = 1000
 """Resources that are created together. Source: the reference of the batchCreate methods."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
-from footplate.domain.tracking.names import STORES, TENSORBOARDS, blob_bucket
+from footplate.domain.tracking.names import STORES, TENSORBOARDS, TrackingName, blob_bucket
+from footplate.domain.tracking.points import Extent
+from footplate.domain.tracking.resources import Link, Resource
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from footplate.domain.tracking.names import TrackingName
-    from footplate.domain.tracking.points import Extent
-    from footplate.domain.tracking.resources import Link, Resource
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
+from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 

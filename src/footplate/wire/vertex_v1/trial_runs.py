@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.tuning.trial_spec import numbered
 from footplate.wire.json_text import format_object
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Json = dict[str, Any]
     """Any: the service has read and kept it."""
 

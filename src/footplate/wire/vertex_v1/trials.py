@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from footplate.domain.names import JobName
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.wire.doubles import double_json
 from footplate.wire.durations import format_duration
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.domain.names import JobName
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.wire.json_text import JsonObject
 
 MOST_MEASUREMENTS = 100
 """Of one trial in an answer; there can be a hundred thousand."""

@@ -6,20 +6,16 @@ None is kept: its id says what was answered and when, so that it is found again 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from footplate.domain.names import StudyOperationName, TrialName
 from footplate.domain.studies.records import StudyState
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from footplate.domain.names import StudyOperationName, TrialName
-    from footplate.wire.json_text import JsonObject
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 _TIME = "([0-9]{1,17})"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.request import StudyRequest
@@ -17,7 +16,7 @@ from footplate.domain.studies.trials import TrialState
 from footplate.domain.studies.user_trials import NewTrial
 from footplate.wire.durations import seconds
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import format_object
+from footplate.wire.json_text import JsonObject, format_object
 from footplate.wire.vertex_v1 import vizier_models as models
 from footplate.wire.vertex_v1.rules.vizier import (
     MAX_DISPLAY_NAME,
@@ -31,9 +30,6 @@ from footplate.wire.vertex_v1.rules.vizier import (
 from footplate.wire.vertex_v1.study_configs import study_config
 from footplate.wire.vertex_v1.study_models import StudySpec
 from footplate.wire.vertex_v1.vizier_enums import TrialState as WireState
-
-if TYPE_CHECKING:
-    from footplate.wire.json_text import JsonObject
 
 _STATES = MappingProxyType(
     {

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from footplate.domain.studies.records import StudyRecord
+from footplate.wire.json_text import JsonObject
 from footplate.wire.timestamps import format_time
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.records import StudyRecord
-    from footplate.wire.json_text import JsonObject
 
 
 def study_json(study: StudyRecord) -> JsonObject:

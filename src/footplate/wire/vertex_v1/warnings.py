@@ -7,20 +7,15 @@ isn't said here: that is the same for both faces.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from footplate.wire.json_model import JsonModel, fields_without_effect, unknown_fields
-from footplate.wire.json_text import describe
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.shared_rules import describe_account
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import ReservationAffinityType, Strategy
 from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.wire.json_text import JsonObject
 
 MAX_WARNINGS = 20
 """Of unknown fields, and of variables of one pool."""

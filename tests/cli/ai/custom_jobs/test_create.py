@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
-from tests.support.fake_service import TIME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import TIME, FakeService
 
 CREATE = ("ai", "custom-jobs", "create", "--display-name=census")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import verdicts
 from footplate.wire.footplate_v1.package_checks import PackageChecks
-from tests.support.fake_service import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService
 
 DRY = ("ai", "custom-jobs", "create", "--display-name=census", "--dry-run")
 PATH = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.client.service import Service
 from footplate.domain.preview.parity import Parity
@@ -13,17 +15,8 @@ from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import verdicts
 from footplate.wire.footplate_v1.package_checks import PackageChecks
 from tests.cli.ai.custom_jobs.test_local_run import NAME, Ending
-from tests.support.engine_api import recording_engine
-from tests.support.fake_service import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.engine_api import RecordingEngine
-    from tests.support.fake_service import FakeService
+from tests.support.engine_api import RecordingEngine, recording_engine
+from tests.support.fake_service import Answer, FakeService
 
 CREATE = ("ai", "custom-jobs", "create", "--display-name=census")
 RUN = ("ai", "custom-jobs", "local-run", "--executor-image-uri=base:1", "--script=train.py")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 
-from tests.support.fake_service import TIME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import TIME, FakeService
 
 GROUP = ("ai", "hp-tuning-jobs")
 COLLECTION = "projects/demo/locations/us-central1/hyperparameterTuningJobs"

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import verdicts
 from footplate.wire.footplate_v1.package_checks import PackageChecks
-from tests.support.fake_service import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService
 
 CREATE = ("ai", "hp-tuning-jobs", "create", "--display-name=census")
 COLLECTION = "projects/demo/locations/us-central1/hyperparameterTuningJobs"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,9 +22,6 @@ from tests.support.http_server import serve
 from tests.support.persistent_resources import MemoryResources
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 POOL = "--resource-pool-spec=machine-type=n1-standard-8,replica-count=2"
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 
-from tests.support.fake_service import TIME, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import TIME, FakeService, failure
 
 NAME = "projects/demo/jobs/census_1"
 CAUSE = "master-replica-0 exited with code 1: ValueError: no rows"

@@ -7,22 +7,16 @@ import re
 import signal
 import subprocess
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from footplate.testing.service import FOOTPLATE
 from tests.support.deadlines import EVENT_S
-from tests.support.fake_service import Answer, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService, failure
 
 NAME = "projects/demo/jobs/census_1"
 JOBS = ("ai-platform", "jobs")

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
+from click.testing import Result
 
 from footplate.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 TRAIN = ("ai-platform", "local", "train")
 MODULE = "--module-name=trainer.task"

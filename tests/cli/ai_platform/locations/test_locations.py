@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
+from click.testing import Result
 
 from footplate.api.app import create_app
 from footplate.api.locations import location_routes
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from click.testing import Result
 
 
 @pytest.fixture(autouse=True)

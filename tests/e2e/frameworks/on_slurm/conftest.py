@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.conftest import BUCKET, CACHE
 from tests.support.environments import make_wheel
 from tests.support.slurm import SlurmMachines, running_slurm_on_machines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SETTINGS = """\
 cluster_address = "{address}:0"

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.domain.job_states import State
-from tests.e2e.frameworks.conftest import EXAMPLES, read_report
+from footplate.domain.names import CustomJobName, GcsUri
+from tests.e2e.frameworks.conftest import EXAMPLES, Clusters, read_report
 from tests.e2e.frameworks.on_slurm.conftest import upload_trainer
 from tests.e2e.service.conftest import BUCKET
-from tests.support.slurm import NODES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.names import CustomJobName, GcsUri
-    from tests.e2e.frameworks.conftest import Clusters
-    from tests.support.slurm import SlurmMachines
+from tests.support.slurm import NODES, SlurmMachines
 
 pytestmark = pytest.mark.soak
 

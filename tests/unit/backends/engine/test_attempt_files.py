@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTo
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ATTEMPT = AttemptId("u-1")
 

@@ -6,24 +6,19 @@ is never counted as one that ran.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.backends.engine.allocations import ALONE_S
+from footplate.backends.engine.attempt_files import Replica
 from footplate.backends.engine.engine import EngineTask, JobPhase
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, make_request, make_restart
 from tests.support.engine_world import MARGIN_S, World
-from tests.support.fake_engine import LEASE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from footplate.backends.engine.attempt_files import Replica
-    from tests.support.fake_engine import FakeLauncher
+from tests.support.fake_engine import LEASE_S, FakeLauncher
 
 CHIEF, WORKER = WORKERS[:2]
 REQUEST = make_request("u-1", (CHIEF, WORKER))

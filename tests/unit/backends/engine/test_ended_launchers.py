@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.backends.engine.allocations import ALONE_S
+from footplate.backends.engine.engine import EngineJob
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
 from tests.support.fake_engine import FakeEngine, make_backend
 from tests.support.local_backend import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.backends.engine.engine import EngineJob
 
 REGION, JOB = "europe-west4", "1"
 REQUEST = make_request("u-1", WORKERS[:2])

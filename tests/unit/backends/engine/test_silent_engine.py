@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from footplate.backends.engine.engine import EngineJob
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request
 from tests.support.fake_engine import FakeEngine, make_backend
 from tests.support.local_backend import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from footplate.backends.engine.engine import EngineJob
 
 REGION = "europe-west4"
 

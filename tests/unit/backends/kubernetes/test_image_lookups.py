@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from footplate.backends.kubernetes.image_lookups import LONGEST_S, ImageLookups, SlowRegistry
 from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage
 from tests.support.local_backend import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LIMIT_S = 60
 CONFIG = ImageConfig("x@sha256:0", "amd64", {})

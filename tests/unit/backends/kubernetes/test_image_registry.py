@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -18,11 +20,6 @@ from footplate.backends.kubernetes.image_registry import (
     read_image,
 )
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.requests import Request
 
 LOGIN = ("ada", "secret")
 SETTINGS = {"Entrypoint": ["/train"], "Env": ["A=1"], "User": "1000"}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -14,11 +16,6 @@ from footplate.backends.engine.engine import JobPhase, JobRequest, LauncherReque
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
 from footplate.backends.kubernetes.manifests import COMPLETE, make_pod, make_secret
 from tests.support.http_server import serve
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from starlette.requests import Request
 
 REQUEST = JobRequest("footplate-x-u1-1.0", "asia-east1", (LauncherRequest("master"),), b"print()")
 METADATA = "as=PartialObjectMetadataList"

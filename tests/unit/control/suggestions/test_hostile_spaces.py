@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,9 +19,10 @@ from footplate.domain.studies.parameters import (
     DiscreteParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
     Scale,
 )
-from footplate.domain.studies.records import StudyRecord
+from footplate.domain.studies.records import StudyRecord, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
@@ -30,10 +30,6 @@ from tests.support.clock import FakeClock
 from tests.support.profiles import scaled
 from tests.support.store import MemoryStore
 from tests.support.study_strategies import spaces
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.parameters import Parameter
-    from footplate.domain.studies.records import TrialRecord
 
 UID = StudyUid("study")
 METRIC = Metric("m", Goal.MINIMIZE)

@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,17 +16,13 @@ from footplate.control.suggestions import Suggester, tuner_functions, tuner_load
 from footplate.control.suggestions.model_fitting import Models
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import StudyUid
+from footplate.domain.studies.study import Study
 from footplate.domain.studies.trials import TrialState
+from footplate.ports.studies import StudyWithTrials
+from footplate.tuning.bayesian.model import Model
 from tests.support.clock import FakeClock
 from tests.support.searches import make_search
 from tests.support.tuning_rig import SearchRig
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.studies.study import Study
-    from footplate.ports.studies import StudyWithTrials
-    from footplate.tuning.bayesian.model import Model
 
 TRIALS = 9
 

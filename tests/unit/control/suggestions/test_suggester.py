@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,18 +11,14 @@ from footplate.control.suggestions import Suggester, tuner_functions
 from footplate.control.suggestions.model_fitting import Models
 from footplate.domain.names import StudyUid
 from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.space import Point
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.studies.user_trials import NewTrial, bring
+from footplate.ports.studies import StudyStore
+from footplate.tuning.designer import Batch
 from tests.support.clock import FakeClock
 from tests.support.searches import RMSE, make_search
 from tests.support.tuning_rig import SearchRig
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.studies.space import Point
-    from footplate.ports.studies import StudyStore
-    from footplate.tuning.designer import Batch
 
 ENDED = 5
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from footplate.control.tuning.early_stopping import EarlyStopping
 from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.domain.names import StudyUid
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.stopping import MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
+from footplate.ports.studies import StudyWithTrials
 from tests.support.searches import RMSE, make_search
 from tests.support.tuning_rig import SearchRig
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import TrialRecord
-    from footplate.ports.studies import StudyWithTrials
 
 ENDED = 5
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from math import nan
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.tuning.measurements import MeasurementRecorder
 from footplate.control.tuning.trial_jobs import TAGS
-from footplate.domain.names import StudyUid
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid, StudyUid
 from footplate.domain.replica_records import MetricRecord, TagsRecord
 from tests.support.tuning_rig import SearchRig
-
-if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
-    from footplate.domain.names import JobUid
 
 REPLICA = "chief-0"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,10 @@ from footplate.domain.quotas import Quotas
 from footplate.domain.sites import EngineMachines
 from footplate.domain.studies.records import StudyRecord
 from footplate.domain.studies.trials import TrialState
+from footplate.domain.submission import Submission
+from footplate.domain.tuning.search import Search
 from footplate.server.machine import RandomIds
+from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
@@ -37,13 +41,6 @@ from tests.support.searches import make_search, make_trial, make_tuning_job
 from tests.support.sites import make_engine_site, make_regions
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from footplate.domain.submission import Submission
-    from footplate.domain.tuning.search import Search
-    from footplate.wire.json_text import JsonObject
 
 RATE: JsonObject = {"parameterName": "x", "type": "DOUBLE", "minValue": 0, "maxValue": 1}
 OTHER: JsonObject = {**RATE, "parameterName": "y"}

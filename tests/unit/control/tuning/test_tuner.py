@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,14 +19,11 @@ from footplate.domain.studies.stopping import MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.progress import MOST_AT_ONCE
-from footplate.domain.tuning.search import TrialCounts
+from footplate.domain.tuning.search import Search, TrialCounts
+from footplate.ports.studies import StudyWithTrials
 from tests.support.jobs import make_spec
 from tests.support.searches import make_search
 from tests.support.tuning_rig import SearchRig
-
-if TYPE_CHECKING:
-    from footplate.domain.tuning.search import Search
-    from footplate.ports.studies import StudyWithTrials
 
 RANDOM = make_search(trials=4, parallel=2, algorithm=Algorithm.RANDOM)
 OUT = "gs://demo-bucket/out"

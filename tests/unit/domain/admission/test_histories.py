@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +15,6 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.resources import JOBS, VCPUS
 from tests.support.profiles import scaled
 from tests.unit.domain.admission.claims import T4, V100, a_claim
-
-if TYPE_CHECKING:
-    from random import Random
 
 CAPACITY = {"this machine": {T4: 4, V100: 2, VCPUS: 8}}
 QUOTAS = Quotas((Quota("ads", "*", {T4: 3}), Quota("*", "*", {JOBS: 5})))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.admission import Scheduler
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota
 from footplate.domain.resources import JOBS, VCPUS
 from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
-
-if TYPE_CHECKING:
-    from footplate.domain.admission import Scheduler
 
 
 def test_a_small_job_that_ends_in_time_passes_a_big_one() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,9 +31,6 @@ from footplate.domain.lifecycle import (
     replica_losses,
 )
 from tests.support.jobs import make_custom_name, make_job, make_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 MASTER = "master-replica-0"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random  # noqa: TC003  Hypothesis reads the annotation
+from random import Random
 
 import pytest
 from hypothesis import given

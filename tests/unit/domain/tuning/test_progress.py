@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
 from footplate.domain.jobs import ClusterVariable, Ending
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.progress import (
     End,
@@ -21,9 +21,6 @@ from footplate.domain.tuning.progress import (
 )
 from tests.support.jobs import make_spec
 from tests.support.searches import make_search, make_trial
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.records import TrialRecord
 
 STATES = {
     "r": (TrialState.ACTIVE, None, None),

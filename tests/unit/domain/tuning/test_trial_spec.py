@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,13 +14,10 @@ from footplate.domain.studies.parameters import (
     DoubleParameter,
     IntegerParameter,
 )
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
 from footplate.domain.tuning.trial_spec import flags, numbered, trial_spec
 from tests.support.jobs import make_custom_name, make_spec
 from tests.support.searches import POINT, SPACE, make_search
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.space import Point
 
 SEARCH = make_search()
 

@@ -6,6 +6,8 @@ import json
 import select
 import socket
 import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,9 +20,6 @@ from footplate.replica.shell.websocket_frames import BINARY, TEXT
 from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from websockets.sync.server import ServerConnection
 
     Serve = Callable[[Callable[[ServerConnection], None]], Path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ from footplate.domain.studies.parameters import (
     CategoricalParameter,
     DoubleParameter,
     IntegerParameter,
+    Parameter,
 )
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.studies.study import Study
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.branches import INITIAL_TRIALS, bound, branches
@@ -25,12 +28,6 @@ from footplate.tuning.designer import Reason
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.studies.parameters import Parameter
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study
-
     Loss = Callable[[Point, int], float | None]
 
 FEW = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])

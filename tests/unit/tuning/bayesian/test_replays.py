@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.studies.study import Study
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.model import counts, model_from_record, newest, wanted
+from footplate.tuning.bayesian.model import Model, counts, model_from_record, newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.sampling import draw, generator
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
 from tests.unit.tuning.spaces import BRIEF, spaces
-
-if TYPE_CHECKING:
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study
-    from footplate.tuning.bayesian.model import Model
 
 MIXED = SearchSpace(
     (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
     Scale,
 )
-from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.space import Point, SearchSpace
+from footplate.domain.studies.study import Study
 from footplate.tuning.bayesian.model import model_from_record
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.prior import Belief, SpaceMapping
@@ -28,12 +29,6 @@ from footplate.tuning.encoding import Encoding
 from footplate.tuning.sampling import generator
 from tests.unit.tuning.bayesian.studies import best_loss, empty, search
 from tests.unit.tuning.spaces import BRIEF, spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from footplate.domain.studies.space import Point
-    from footplate.domain.studies.study import Study
 
 
 def cube(reach: float, width: int = 4) -> SearchSpace:

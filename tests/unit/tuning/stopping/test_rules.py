@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -26,9 +26,6 @@ from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.stopping.convex import ConvexRule
 from footplate.tuning.stopping.rule import StoppingRule, stopping_rule
 from tests.unit.tuning.spaces import BRIEF
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 LOSS, GAIN = Metric("m", Goal.MINIMIZE), Metric("m", Goal.MAXIMIZE)
 SPACE = SearchSpace((DoubleParameter("lr", 1e-5, 1.0),))

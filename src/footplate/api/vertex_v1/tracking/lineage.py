@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.api.vertex_v1.tracking.resources import name_of
+from footplate.api.json_route import Call
+from footplate.api.vertex_v1.tracking.resources import Formatter, name_of
+from footplate.control.tracking import Lineage, Subgraph
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.tracking.names import ARTIFACTS, CONTEXTS, EXECUTIONS
-from footplate.wire.json_text import describe
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.vertex_v1.tracking_kinds import KINDS
 from footplate.wire.vertex_v1.tracking_requests import read_children, read_events, read_members
 from footplate.wire.vertex_v1.tracking_responses import event_json
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.api.vertex_v1.tracking.resources import Formatter
-    from footplate.control.tracking import Lineage, Subgraph
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
 
 MAX_HOPS = 100
 """What an unlimited query is limited to; clients ask for that with -1."""

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from footplate.api.json_route import Call
 from footplate.api.vertex_v1.parents import location_of
+from footplate.control.tracking import Lineage, Resources, TimeSeries
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.tracking.names import CONTEXTS, OUTER, TIME_SERIES, TrackingName
+from footplate.domain.tracking.resources import Resource
+from footplate.ports.clock import Clock
+from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
 from footplate.wire.vertex_v1.tracking_filters import parse_tracking_filter, read_order
+from footplate.wire.vertex_v1.tracking_kinds import Kind
 from footplate.wire.vertex_v1.tracking_operations import TrackingOperationId
 from footplate.wire.vertex_v1.tracking_requests import read_id, read_new, read_patch
 from footplate.wire.vertex_v1.tracking_responses import resource_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from footplate.api.json_route import Call
-    from footplate.control.tracking import Lineage, Resources, TimeSeries
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.tracking.resources import Resource
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 
 class Formatter:

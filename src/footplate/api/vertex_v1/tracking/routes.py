@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.routing import Route
 
-from footplate.api.json_route import json_route
+from footplate.api.json_route import Call, json_route
 from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.tracking.lineage import LineageApi
 from footplate.api.vertex_v1.tracking.resources import Formatter, ResourcesApi
 from footplate.api.vertex_v1.tracking.time_series import TimeSeriesApi
+from footplate.control.jobs import Ids
 from footplate.control.tracking import Lineage, Resources, TimeSeries
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound
 from footplate.domain.tracking.names import (
     ARTIFACTS,
@@ -21,21 +23,12 @@ from footplate.domain.tracking.names import (
     TENSORBOARDS,
     TIME_SERIES,
 )
-from footplate.wire.vertex_v1.tracking_kinds import KINDS
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import Clock
+from footplate.ports.tracking import TrackingStore
+from footplate.wire.json_text import JsonObject
+from footplate.wire.vertex_v1.tracking_kinds import KINDS, Kind
 from footplate.wire.vertex_v1.tracking_operations import TrackingOperationId
-
-if TYPE_CHECKING:
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
-    from footplate.control.jobs import Ids
-    from footplate.domain.catalogue import Catalogue
-    from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import Clock
-    from footplate.ports.tracking import TrackingStore
-    from footplate.wire.json_text import JsonObject
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
-
 
 # Long-running operations on metadata stores and TensorBoards: all are done when answered.
 #

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from footplate.api.vertex_v1.tracking.resources import name_of
+from footplate.api.json_route import Call
+from footplate.api.vertex_v1.tracking.resources import Formatter, name_of
+from footplate.control.tracking import Resources, TimeSeries
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.tracking.names import EXPERIMENTS, RUNS, TENSORBOARDS, TIME_SERIES
-from footplate.wire.json_text import describe
+from footplate.ports.clock import Clock
+from footplate.wire.json_model import JsonModel
+from footplate.wire.json_text import JsonObject, describe
 from footplate.wire.paging import PageRule, list_json, parse_number_token
 from footplate.wire.vertex_v1.time_series_data import (
     point_json,
@@ -23,14 +25,6 @@ from footplate.wire.vertex_v1.tracking_models import (
     ExportTimeSeries,
 )
 from footplate.wire.vertex_v1.tracking_requests import read_batch
-
-if TYPE_CHECKING:
-    from footplate.api.json_route import Call
-    from footplate.api.vertex_v1.tracking.resources import Formatter
-    from footplate.control.tracking import Resources, TimeSeries
-    from footplate.ports.clock import Clock
-    from footplate.wire.json_model import JsonModel
-    from footplate.wire.json_text import JsonObject
 
 POINTS = 1000
 """Of each series where a client doesn't say how many."""

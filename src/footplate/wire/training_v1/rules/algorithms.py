@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from footplate.domain.algorithms import IMAGES, image_name
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
 from footplate.domain.names import GcsUri
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
+from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec, TrainingInput
 from footplate.wire.training_v1.prebuilt_images import master_image
 from footplate.wire.training_v1.roles import roles, staffed, tier_of
-from footplate_algorithms.algorithms import ALGORITHMS, PATHS
-from footplate_algorithms.arguments import read_arguments
+from footplate_algorithms.algorithms import ALGORITHMS, PATHS, Algorithm
+from footplate_algorithms.arguments import Arguments, read_arguments
 from footplate_algorithms.metric_names import reported
-from footplate_algorithms.parameters import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec, TrainingInput
-    from footplate_algorithms.algorithms import Algorithm
-    from footplate_algorithms.arguments import Arguments
-    from footplate_algorithms.parameters import Parameter, Values
-
+from footplate_algorithms.parameters import Kind, Parameter, Values
 
 _SEARCH = "trainingInput.hyperparameters"
 _DECIDE_METRICS = frozenset({"objective", "model_type", "eval_metric"})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from footplate.domain.catalogue import Family
+from footplate.domain.catalogue import Catalogue, Family, MachineType
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import listed
 from footplate.domain.machines import check_machine, check_machines, check_place
 from footplate.domain.names import check_training_job_id
 from footplate.wire.durations import check_limit
+from footplate.wire.json_model import ParseResult
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import (
     ACCOUNT,
@@ -22,22 +23,14 @@ from footplate.wire.shared_rules import (
     check_words,
 )
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
+from footplate.wire.training_v1.models import Job, Scheduling, TrainingInput
 from footplate.wire.training_v1.prebuilt_images import master_image
-from footplate.wire.training_v1.roles import MAX_REPLICAS, roles, staffed, tier_of
+from footplate.wire.training_v1.roles import MAX_REPLICAS, Role, roles, staffed, tier_of
 from footplate.wire.training_v1.rules.algorithms import check_algorithm
 from footplate.wire.training_v1.rules.programs import check_program
 from footplate.wire.training_v1.rules.searches import check_search
 from footplate.wire.trial_regions_label import check_trial_regions
 from footplate.wire.uris import check_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue, MachineType
-    from footplate.wire.json_model import ParseResult
-    from footplate.wire.training_v1.models import Job, Scheduling, TrainingInput
-    from footplate.wire.training_v1.roles import Role
-
 
 # Rules for scale tiers, roles, machines and the region.
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import check_words
+from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image
 from footplate.wire.uris import check_module, check_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.training_v1.models import TrainingInput
 
 _AT = "trainingInput"
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}")

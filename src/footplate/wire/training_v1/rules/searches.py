@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.hyperparameters import (
@@ -19,11 +19,7 @@ from footplate.wire.json_model import parsed_items
 from footplate.wire.json_text import describe
 from footplate.wire.learn_from_label import check_learning
 from footplate.wire.training_v1.enums import Algorithm, ParameterType, ScaleType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.wire.training_v1.models import HyperparameterSpec, Job, ParameterSpec
+from footplate.wire.training_v1.models import HyperparameterSpec, Job, ParameterSpec
 
 MAX_PARAMETERS = 1000
 """More is no search that ends."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
+from footplate.domain.studies.parameters import Value
 from footplate.wire.json_text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.domain.studies.parameters import Value
-    from footplate.wire.vertex_v1.study_models import (
-        ConditionalParameterSpec,
-        IntegerValueSpec,
-        ParameterSpec,
-    )
+from footplate.wire.vertex_v1.study_models import (
+    ConditionalParameterSpec,
+    IntegerValueSpec,
+    ParameterSpec,
+)
 
 MATCH_EPSILON = 1e-10
 """How far a discrete value may lie from the parent's to be the same."""

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from footplate.domain import reduction
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.wire.durations import check_limit, seconds
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import check_disk, check_image, check_word, check_words
 from footplate.wire.uris import check_directory, check_module, check_packages
+from footplate.wire.vertex_v1.models import (
+    ContainerSpec,
+    CustomJobSpec,
+    EnvVar,
+    GcsDestination,
+    LustreMount,
+    NfsMount,
+    PythonPackageSpec,
+    Scheduling,
+    WorkerPoolSpec,
+)
 from footplate.wire.vertex_v1.rules.machines import check_pool_machines
 from footplate.wire.vertex_v1.rules.references import check_references
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.vertex_v1.models import (
-        ContainerSpec,
-        CustomJobSpec,
-        EnvVar,
-        GcsDestination,
-        LustreMount,
-        NfsMount,
-        PythonPackageSpec,
-        Scheduling,
-        WorkerPoolSpec,
-    )
-
 
 MAX_VARIABLES = 100
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

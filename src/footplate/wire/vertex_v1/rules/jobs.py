@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
 from footplate.wire.learn_from_label import check_learning
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.trial_regions_label import check_trial_regions
+from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
+from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.references import check_encryption
 from footplate.wire.vertex_v1.rules.studies import check_study
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
-    from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
 
 MAX_DISPLAY_NAME = 128
 _COUNTS = ("maxTrialCount", "parallelTrialCount", "maxFailedTrialCount")

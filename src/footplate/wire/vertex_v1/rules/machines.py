@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from footplate.domain.catalogue import AcceleratorKind, Family
+from footplate.domain.catalogue import AcceleratorKind, Catalogue, Family, MachineType
 from footplate.domain.errors import Violation
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import ReservationAffinityType
 from footplate.wire.vertex_v1.machines import machine_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from footplate.domain.catalogue import Catalogue, MachineType
 
 _TOPOLOGY = re.compile(r"[1-9][0-9]{0,3}(x[1-9][0-9]{0,3}){1,2}")
 _PARTITION = re.compile(r"[1-9][0-9]?g\.[1-9][0-9]{0,3}gb")

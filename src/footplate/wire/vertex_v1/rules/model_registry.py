@@ -6,18 +6,14 @@ Source: the service's API reference for Model, UploadModelRequest and MergeVersi
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import LOCATION, check_labels, resource
 from footplate.wire.uris import check_directory
+from footplate.wire.vertex_v1.pipeline_models import ExportModel, Model, UploadModel
 from footplate.wire.vertex_v1.rules.jobs import MAX_DISPLAY_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.wire.vertex_v1.pipeline_models import ExportModel, Model, UploadModel
 
 _MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}|[1-9][0-9]{0,18}")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")

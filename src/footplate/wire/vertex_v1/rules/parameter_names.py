@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.rules.conditions import Conditions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from footplate.wire.vertex_v1.study_models import ParameterSpec
+from footplate.wire.vertex_v1.study_models import ParameterSpec
 
 _ANY = frozenset({None})
 """The condition of a parameter without a parent: it is always there."""

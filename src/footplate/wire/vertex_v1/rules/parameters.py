@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable, Iterator, Sequence
+from typing import assert_never
 
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import (
@@ -20,13 +21,9 @@ from footplate.wire.vertex_v1.study_models import (
     DiscreteValueSpec,
     DoubleValueSpec,
     IntegerValueSpec,
+    ParameterSpec,
     ValueSpec,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.wire.vertex_v1.study_models import ParameterSpec
 
 
 def check_default(

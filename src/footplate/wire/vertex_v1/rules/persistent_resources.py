@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import ACCOUNT, Form, check_labels, resource
+from footplate.wire.vertex_v1.resource_models import PersistentResource, ResourcePool
 from footplate.wire.vertex_v1.rules.jobs import MAX_DISPLAY_NAME
 from footplate.wire.vertex_v1.rules.machines import check_pool_machines
 from footplate.wire.vertex_v1.rules.references import check_encryption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.vertex_v1.resource_models import PersistentResource, ResourcePool
 
 _ID = Form(
     "1 to 63 lowercase letters, digits and dashes; the first is a letter, the last no dash",

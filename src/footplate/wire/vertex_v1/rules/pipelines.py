@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
 from footplate.wire.json_text import describe
 from footplate.wire.uris import check_directory
-from footplate.wire.vertex_v1.pipeline_models import InputDataConfig, TuningInputs, TuningTask
+from footplate.wire.vertex_v1.models import CustomJobSpec
+from footplate.wire.vertex_v1.pipeline_models import (
+    CustomTask,
+    InputDataConfig,
+    TuningInputs,
+    TuningTask,
+)
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.jobs import check_resource
 from footplate.wire.vertex_v1.rules.model_registry import check_model, check_place
 from footplate.wire.vertex_v1.rules.studies import check_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.domain.catalogue import Catalogue
-    from footplate.wire.vertex_v1.models import CustomJobSpec
-    from footplate.wire.vertex_v1.pipeline_models import CustomTask
-
     Clouded = Callable[[str], bool]
 
 CUSTOM = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"

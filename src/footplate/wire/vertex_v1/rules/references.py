@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import Violation
 from footplate.wire.shared_rules import ACCOUNT, KEY, LOCATION, Form, resource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.wire.vertex_v1.models import CustomJobSpec, EncryptionSpec
-
+from footplate.wire.vertex_v1.models import CustomJobSpec, EncryptionSpec
 
 _CONTEXT = resource(f"{LOCATION}/metadataStores/STORE/contexts/CONTEXT")
 _NAME = Form(

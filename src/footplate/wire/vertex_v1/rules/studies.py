@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_categories, check_metric_length
@@ -15,19 +15,14 @@ from footplate.wire.vertex_v1.rules.parameter_names import (
     names_in,
 )
 from footplate.wire.vertex_v1.rules.parameters import check_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from footplate.wire.vertex_v1.study_models import (
-        ConvexAutomatedStoppingSpec,
-        MetricSpec,
-        SafetyMetricConfig,
-        StudySpec,
-        StudyStoppingConfig,
-        StudyTimeConstraint,
-    )
-
+from footplate.wire.vertex_v1.study_models import (
+    ConvexAutomatedStoppingSpec,
+    MetricSpec,
+    SafetyMetricConfig,
+    StudySpec,
+    StudyStoppingConfig,
+    StudyTimeConstraint,
+)
 
 # Rules for early stopping.
 

@@ -6,17 +6,13 @@ Source: the service's API reference for these resources and the requests that cr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1 import tracking_models as models
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from footplate.wire.vertex_v1.tracking_kinds import Kind
+from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _ID_RULE = "1 to 128 lowercase letters, digits and dashes; the first is a letter or digit"

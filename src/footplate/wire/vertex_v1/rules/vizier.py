@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from footplate.domain.errors import Violation
 from footplate.wire.durations import check_limit, seconds
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.rules.studies import MAX_PARAMETERS, check_study
 from footplate.wire.vertex_v1.vizier_enums import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from footplate.wire.vertex_v1.vizier_models import (
-        AddTrialMeasurementRequest,
-        CompleteTrialRequest,
-        Measurement,
-        Study,
-        SuggestTrialsRequest,
-        Trial,
-    )
+from footplate.wire.vertex_v1.vizier_models import (
+    AddTrialMeasurementRequest,
+    CompleteTrialRequest,
+    Measurement,
+    Study,
+    SuggestTrialsRequest,
+    Trial,
+)
 
 MAX_DISPLAY_NAME = 128
 MAX_CLIENT_ID = 256

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from footplate.cli.main import main
 from footplate.domain.errors import Violation
@@ -16,16 +17,8 @@ from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import verdicts
 from footplate.wire.footplate_v1.package_checks import PackageChecks
-from tests.support.fake_service import Answer, failure
+from tests.support.fake_service import Answer, FakeService, failure
 from tests.support.trainers import pack_trainer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
 
 DRY = ("ai-platform", "jobs", "submit", "training", "census_1", "--dry-run")
 PATH = "/footplate/v1/projects/demo/jobs:validate"

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
-from tests.support.fake_service import Answer, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tests.support.fake_service import FakeService
+from tests.support.fake_service import Answer, FakeService, failure
 
 RULE = "letters, digits and underscores, first a letter, at most 128 characters"
 NO_FILE = "No such file or directory"
