@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, insert
 
-from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
 from footplate.control.cycle import Cycle
+from footplate.control.job_queue import Queue
 from footplate.control.reconciler import Reconciler
 from footplate.control.tokens import Tokens
 from footplate.domain.jobs import JobEvent

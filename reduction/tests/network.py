@@ -9,10 +9,13 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from reduction.tests.rig import LONG_S, ReducerProcess, WorkerProcess
 from tests.support.requirements import require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _counts = itertools.count()
 

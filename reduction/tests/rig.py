@@ -7,15 +7,18 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty, Queue
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from footplate_reduction.client import Client, connect
-from footplate_reduction.limits import Limits
 from tests.support.forked_process import ForkedProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate_reduction.limits import Limits
 
 JOB = "job-7"
 TOKEN = "a token of this test only"

@@ -6,7 +6,6 @@ float16 and bfloat16 are added in float32 and rounded once, at the end; to neare
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,8 @@ import numpy as np
 from footplate_reduction.frames import Op, WireType
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Bytes = NDArray[np.uint8]

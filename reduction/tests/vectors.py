@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 wires = st.sampled_from(list(WireType))
 ops = st.sampled_from(list(Op))

@@ -19,10 +19,11 @@ import numpy as np
 
 from footplate_reduction.client import Client, ReductionError, WireType, connect
 from footplate_reduction.limits import Limits
-from footplate_reduction.native.sender import Pending
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from footplate_reduction.native.sender import Pending
 
 
 class Worker:

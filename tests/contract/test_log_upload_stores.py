@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from footplate.domain.names import JobUid
-from footplate.domain.tracking.event_logs import FilePosition, LogUpload
+from footplate.domain.tracking.log_uploads import FilePosition, LogUpload
 from footplate.ports.log_uploads import LogUploadStore
 from footplate.store import open_store
 from tests.support.log_uploads import MemoryLogUploads

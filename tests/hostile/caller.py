@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, field, replace
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from starlette.types import ASGIApp, Message, Scope
-
 from tests.support.deadlines import EVENT_S
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from starlette.types import ASGIApp, Message, Scope
 
 LEAVE_S = 0.5
 """After so long a client whose request is whole goes away: standing questions and followed

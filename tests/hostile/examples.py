@@ -7,11 +7,11 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.hostile import tracking_examples
-from tests.hostile.caller import Call, Headers
+from tests.hostile.caller import Call
 from tests.hostile.hostile_service import (
     BUCKET,
     JSON,
@@ -21,10 +21,13 @@ from tests.hostile.hostile_service import (
     REPLICA,
     RESOURCE,
     TRAINING,
-    Rig,
     here,
 )
 from tests.unit.wire.vertex_v1_bodies import body, machine, pool, search, tuning
+
+if TYPE_CHECKING:
+    from tests.hostile.caller import Headers
+    from tests.hostile.hostile_service import Rig
 
 _FIELD = re.compile(r"\{([a-zA-Z0-9]+)(?::path)?\}")
 FULL_TRAINING: dict[str, Any] = {

@@ -5,31 +5,36 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import pytest
 from starlette.routing import Route
 
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.control.suggestions import tuner_loader
 from footplate.control.tokens import Bearer, ShellTokens, Tokens, derive
 from footplate.domain.names import TrainingJobName
-from footplate.ports.backend import AttemptStart
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
-from footplate.wire.json_text import JsonObject
 from tests.hostile import tracking_examples
-from tests.hostile.caller import Answer, Call, Caller
+from tests.hostile.caller import Call, Caller
 from tests.support.backend import FakeBackend
 from tests.support.supervisor_process import wait_until
 from tests.support.trees import paths_below
 from tests.unit.wire.vertex_v1_bodies import body, study, tuning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+    from footplate.ports.backend import AttemptStart
+    from footplate.wire.json_text import JsonObject
+    from tests.hostile.caller import Answer
 
 SECRET = "what no request may ever bring to light"
 PROJECT, REGION, BUCKET = "demo", "us-central1", "stage"

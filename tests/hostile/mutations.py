@@ -5,20 +5,22 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_from_bytes
 
 from hypothesis import strategies as st
 
 from tests.hostile import values
-from tests.hostile.caller import Call
 from tests.hostile.values import TEXTS, raw, to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from tests.hostile.caller import Call
+
     Draw = Any
 
 PARAMETERS = (

@@ -21,9 +21,11 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 ATTEMPTS: dict[str, Callable[[dict[str, Any]], str]] = {}
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEEP = 10_000
 _RAW = "@@raw:"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from tests.hostile.caller import Answer, Call
 from tests.hostile.hostile_service import SECRET
+
+if TYPE_CHECKING:
+    from tests.hostile.caller import Answer, Call
 
 MOST_ERROR_BYTES = 1 << 20
 """Of an error, however long what was wrong."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from footplate.domain.errors import FailedPrecondition, ServiceError
-from footplate.domain.names import AttemptId
-from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
+from footplate.domain.errors import FailedPrecondition
+from footplate.ports.backend import Presence, ReplicaObservation
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Mapping
+
+    from footplate.domain.errors import ServiceError
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import AttemptStart, Ticket
 
 LOST = "the replica's supervisor was lost"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_rig import (
     WORKERS,
-    BackendRig,
     RecordingListener,
     all_are,
     make_request,
@@ -20,6 +19,10 @@ from tests.support.backend_rig import (
     see,
     see_restarts,
 )
+
+if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
+    from tests.support.backend_rig import BackendRig
 
 
 class BackendContract:

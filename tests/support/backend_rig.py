@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import AttemptStart, Backend, Presence, ReplicaObservation, Ticket
+from footplate.ports.backend import AttemptStart, Presence, Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.backend import Backend, ReplicaObservation
 
 WORKERS = ("master-replica-0", "worker-replica-0", "worker-replica-1")
 

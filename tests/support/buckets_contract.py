@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import google_crc32c
 import pytest
@@ -19,6 +19,9 @@ from footplate.domain.errors import (
 )
 from footplate.ports.object_storage import Checksums, Conditions, Draft, ObjectStorage
 from tests.support.deadlines import EVENT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BUCKET = "models"
 NAMES = (

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from footplate.domain.catalogue import Catalogue
 
 
 @cache

@@ -11,11 +11,15 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.engines import make_python_image, private_podman
-from tests.support.engines.engine import PrivateEngine, find_program
+from tests.support.engines.engine import find_program
 from tests.support.engines.python_image import find_libraries
 from tests.support.postgresql import require_binaries
+
+if TYPE_CHECKING:
+    from tests.support.engines.engine import PrivateEngine
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = Path(__file__).with_name("chart")

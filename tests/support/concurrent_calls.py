@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def together(calls: Sequence[Callable[[], None]]) -> list[ServiceError]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 COMMITTED = ROOT / "tests" / "durations.json"
 MEASURED = ROOT / ".cache" / "tests" / "durations.json"

@@ -6,10 +6,11 @@ The rig's lease is longer than the tests wait: nothing here is known by silence.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.ports.backend import AttemptStart, Presence
+from footplate.ports.backend import Presence
 from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import (
     WORKERS,
@@ -19,7 +20,10 @@ from tests.support.backend_rig import (
     see,
     see_restarts,
 )
-from tests.support.engine_rig import EngineRig
+
+if TYPE_CHECKING:
+    from footplate.ports.backend import AttemptStart
+    from tests.support.engine_rig import EngineRig
 
 CHIEF, WORKER = WORKERS[:2]
 

@@ -7,28 +7,33 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from footplate.api.errors import answer_service_error
 from footplate.api.launcher_v1 import launcher_routes
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.errors import ServiceError
-from footplate.domain.names import AttemptId
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from tests.support import fake_supervisor
 from tests.support.http_server import serve
 from tests.support.launcher_processes import find_launchers, find_with_parents
 from tests.support.local_backend import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from footplate.backends.engine.engine import Engine
+    from footplate.domain.names import AttemptId
 
 REGION = "europe-west4"
 PATIENCE_S = 240.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
@@ -10,9 +10,14 @@ from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
-from footplate.ports.backend import AttemptStart, Presence
 from footplate.protocol.ticket import SupervisorTicket
-from tests.support.fake_engine import LEASE_S, FakeEngine, FakeLauncher
+from tests.support.fake_engine import LEASE_S, FakeEngine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.ports.backend import AttemptStart, Presence
+    from tests.support.fake_engine import FakeLauncher
 
 REGION = "europe-west4"
 MARGIN_S = 30.0

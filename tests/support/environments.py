@@ -10,20 +10,23 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.control.preparations import describe_runtime
-from footplate.domain.runtimes import Runtime
-from footplate.protocol.promised import Promised
 from footplate.protocol.task import Package, PythonTask, Task
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from tests.support.promised import make_promised
 from tests.support.trainers import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from footplate.domain.runtimes import Runtime
+    from footplate.protocol.promised import Promised
 
 BACKEND = """\
 import os, zipfile

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 import json
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
@@ -18,15 +16,20 @@ from footplate.backends.engine.engine import (
     EngineTask,
     EngineUnavailable,
     JobPhase,
-    JobRequest,
-    LauncherRequest,
 )
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.ports.engines import EngineReport
-from footplate.ports.launchers import Launchers
 from footplate.protocol.ticket import SupervisorTicket
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.ports.launchers import Launchers
 
 LEASE_S = 60.0
 KILL_TURNS = 3

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
-from footplate.domain.job_order import JobOrder, OrderedBy
+from footplate.domain.job_order import OrderedBy
 from footplate.domain.job_states import State
-from footplate.ports.store import Page, Store
 from footplate.wire.filters.jobs import LONGEST_PART
 from tests.support.jobs import CREATED, make_job, make_spec
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.domain.job_order import JobOrder
+    from footplate.ports.store import Page, Store
 
 JOBS = "projects/demo/jobs"
 PLACE = "projects/demo/locations/us-central1"

@@ -17,11 +17,13 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TextIO, TypedDict
+from typing import TYPE_CHECKING, TextIO, TypedDict
 
-import click
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import click
 
 COMMAND = "fork-server"
 READY = b"ready"

@@ -19,10 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from os import PathLike
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, AnyStr
@@ -31,6 +29,9 @@ from footplate.testing.service import FOOTPLATE, outside
 from tests.support import ROOT, fork_server
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
     Word = str | PathLike[str]
 
 _CODE = "import sys; from tests.support.fork_server import serve; sys.exit(serve()())"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tests.support.matching_steps import (
@@ -18,6 +16,9 @@ from tests.support.matching_steps import (
 )
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+
     Codes = tuple[int, ...]
 
 _CHARACTERS = (*range(10), 10, 13, 27, *range(32, 127), 0x80, 0x9B, 0xE9)

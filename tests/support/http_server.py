@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import uvicorn
-from starlette.types import ASGIApp
 
-from footplate.server.door import Door
 from footplate.server.listener import listen
 from tests.support.deadlines import EVENT_S
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+
+    from starlette.types import ASGIApp
+
+    from footplate.server.door import Door
 
 
 class _Server(uvicorn.Server):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
 from footplate.domain.job_states import State
@@ -13,9 +14,7 @@ from footplate.domain.jobs import (
     Job,
     JobSpec,
     MachineSpec,
-    Program,
     PythonProgram,
-    Scheduling,
     WorkerPool,
 )
 from footplate.domain.names import (
@@ -31,6 +30,9 @@ from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.tuning.search import Search, TrialCounts
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Program, Scheduling
 
 CREATED = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 """When jobs were made, unless the test says otherwise."""

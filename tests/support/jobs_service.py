@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from footplate.control.jobs import Jobs
-from footplate.domain.admission import Explanation
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending, Job, JobSpec
+from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
 from footplate.domain.names import (
-    JobName,
     JobUid,
     trial_run_name,
 )
-from footplate.domain.submission import Submission
 from footplate.domain.tuning.resumption import search_of
 from tests.support.jobs import CREATED, make_job
 from tests.support.store import MemoryStore
 from tests.support.trials import MemoryTrials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from footplate.domain.admission import Explanation
+    from footplate.domain.jobs import JobSpec
+    from footplate.domain.names import JobName
+    from footplate.domain.submission import Submission
 
 _FIRST_ID = 1_000_000_000_000_000_000
 

@@ -13,15 +13,18 @@ import shutil
 import subprocess
 import tarfile
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.engines.python_image import python_files
 from tests.support.ports import free_ports
 from tests.support.requirements import describe_lack, require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RIG = Path(__file__).resolve().parents[3] / "shared" / "rigs" / "k8s"
 PACKAGES = ("etcd-server", "containerd", "runc", "gcc", "containernetworking-plugins")

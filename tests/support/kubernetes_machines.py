@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.kubernetes import (
     IMAGE,
@@ -17,7 +16,13 @@ from tests.support.kubernetes import (
     stop_control_plane,
     wait_until_ready,
 )
-from tests.support.machines import Machines, connected_machines
+from tests.support.machines import connected_machines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.machines import Machines
 
 NODES = ("k1", "k2")
 

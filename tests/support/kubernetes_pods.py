@@ -12,9 +12,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support import cluster_services
 from tests.support.kubernetes import (
@@ -27,6 +27,9 @@ from tests.support.kubernetes import (
 )
 from tests.support.machines import connected_machines
 from tests.support.requirements import require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 NODE = "k1"
 SERVICES, DNS, PODS = "10.96.0.0/16", "10.96.0.10", "10.244.0.0/24"

@@ -6,18 +6,21 @@ import os
 import re
 import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uv
 
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
 from footplate.backends.kubernetes.manifests import MANAGED_BY
-from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
 from tests.support.engines.python_image import find_libraries
-from tests.support.kubernetes import IMAGE, Kubernetes
-from tests.support.kubernetes_machines import KubernetesMachines
+from tests.support.kubernetes import IMAGE
 from tests.support.machines_rig import MachinesRig
+
+if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
+    from tests.support.kubernetes import Kubernetes
+    from tests.support.kubernetes_machines import KubernetesMachines
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 

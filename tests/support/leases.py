@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Unavailable
 from footplate.ports.leases import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class MemoryLeases:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from footplate.ports.leases import Leases
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.ports.leases import Leases
 
 LIFE_S = 3600.0
 

@@ -7,15 +7,20 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import footplate
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.fork_server import ForkServer
-from footplate.backends.local.process_watcher import ProcessWatcher, make_process_watcher
-from footplate.domain.names import AttemptId
+from footplate.backends.local.process_watcher import make_process_watcher
 from tests.support import fake_supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.backends.local.process_watcher import ProcessWatcher
+    from footplate.domain.names import AttemptId
 
 TIMEOUT_S = 60.0
 """Longer than anything takes on a machine that is busy with other tests."""

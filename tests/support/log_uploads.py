@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.domain.names import JobUid
-from footplate.domain.tracking.event_logs import LogUpload
+from footplate.domain.tracking.log_uploads import LogUpload
 
 
 class MemoryLogUploads:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
-from footplate.domain.log_lines import EVERYTHING, Screen
-from footplate.domain.names import JobUid
-from footplate.ports.logs import Entry, Line, Reading
+from footplate.domain.log_lines import EVERYTHING
+from footplate.ports.logs import Entry, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from footplate.domain.log_lines import Screen
+    from footplate.domain.names import JobUid
+    from footplate.ports.logs import Line
 
 _TICK = timedelta(microseconds=1)
 _Writer = tuple[int, str, str, str]

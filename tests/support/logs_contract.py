@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.log_lines import Screen
 from footplate.domain.names import JobUid
-from footplate.ports.logs import Entry, Line, Logs
+from footplate.ports.logs import Line
 from tests.support.deadlines import EVENT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from footplate.ports.logs import Entry, Logs
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 JOB = JobUid("0" * 32)

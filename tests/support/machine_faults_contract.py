@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from footplate.ports.backend import AttemptStart, Presence
+from typing import TYPE_CHECKING
+
+from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
-from tests.support.machines_rig import MachinesRig
+
+if TYPE_CHECKING:
+    from footplate.ports.backend import AttemptStart
+    from tests.support.machines_rig import MachinesRig
 
 CHIEF, WORKER = WORKERS[:2]
 

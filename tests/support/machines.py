@@ -11,11 +11,14 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.requirements import require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 LIMIT_S = 60.0
 _NETS = 40

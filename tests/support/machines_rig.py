@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
-from tests.support.machines import Machines
+
+if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
+    from tests.support.machines import Machines
 
 
 class MachinesRig(EngineRig):

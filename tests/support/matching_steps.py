@@ -8,12 +8,13 @@ growth.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     Rest = Callable[[int], bool]
     Matcher = Callable[[int, Rest], bool]
 

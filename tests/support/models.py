@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
-from footplate.domain.filters import Filter, selects
-from footplate.domain.model_registry import Model, ModelVersion, new_model
+from footplate.domain.filters import selects
+from footplate.domain.model_registry import ModelVersion, new_model
 from footplate.domain.names import ModelName
 from footplate.ports.buckets import Bucket, Listing, ObjectInfo
-from footplate.ports.pages import Page
 from footplate.store.paging import Position, first_page
 from tests.support.jobs import CREATED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.model_registry import Model
+    from footplate.ports.pages import Page
 
 
 def make_model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +17,11 @@ from footplate.domain.model_registry import (
     end_export,
 )
 from footplate.domain.names import ModelName
-from footplate.ports.models import ModelStore
 from tests.support.jobs import CREATED
 from tests.support.models import make_model
+
+if TYPE_CHECKING:
+    from footplate.ports.models import ModelStore
 
 MODELS = "projects/demo/locations/us-central1/models"
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.forked_process import run_forked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 RUNNER = Path(__file__).with_name("case_runner.py")
 LIMIT_S = 600.0

@@ -9,13 +9,15 @@ import ast
 import importlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType
 
 SOURCES = (ROOT / "src", ROOT / "reduction" / "src")
 _ANCHORED = ("match", "fullmatch")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, InvalidArgument, NotFound, Violation
 from footplate.domain.jobs import MachineSpec
@@ -11,6 +11,9 @@ from footplate.domain.names import PersistentResourceName
 from footplate.domain.persistent_resources import PersistentResource, ResourcePool
 from footplate.ports.pages import Page
 from tests.support.jobs import CREATED
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 STANDARD = MachineSpec("n1-standard-4")
 TWO_T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
 from footplate.control.pipelines import PipelineAdvance
-from footplate.domain.errors import Code
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import TrainingPipelineName, backing_uid, pipeline_model_name
 from footplate.domain.pipelines import ModelUpload, Pipeline
-from footplate.domain.studies.records import TrialRecord
-from footplate.domain.tuning.search import Search
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, mortal
 from tests.support.jobs import make_job
 from tests.support.models import MemoryFiles
 from tests.support.store import MemoryStore
 from tests.support.vizier import CountingIds
+
+if TYPE_CHECKING:
+    from footplate.domain.errors import Code
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.tuning.search import Search
 
 UPLOAD = ModelUpload('{"displayName": "mymodel"}', "gs://b/out/model/")
 JOB = "projects/demo/locations/us-central1/customJobs/17"

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from tests.support.requirements import require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 USER = "footplate"
 START_TIMEOUT_S = 60.0

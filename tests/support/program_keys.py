@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Job, Replica
+from footplate.domain.jobs import Replica
 from tests.support.jobs import make_job
-from tests.support.store import MemoryStore
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from tests.support.store import MemoryStore
 
 MASTER = "master-replica-0"
 SECRET = b"s" * 32

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Accelerator, AcceleratorKind, Catalogue, Region
 from footplate.domain.quotas import Quota
 from footplate.domain.runtimes import Runtimes
 from footplate.store.input_checks import check_quota_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 CATALOGUE = Catalogue(
     machine_types={},

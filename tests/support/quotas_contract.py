@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.quotas import ANY, Quota
-from footplate.ports.quotas import QuotaStore
+
+if TYPE_CHECKING:
+    from footplate.ports.quotas import QuotaStore
 
 REGION = "us-central1"
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.support.machines import Machines, connected_machines
+from tests.support.machines import connected_machines
 from tests.support.ray_cluster import HEAD, RayCluster, head_command, ray_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.machines import Machines
 
 NODES = ("r1", "r2", "r3")
 PORT = 6379

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.backends.ray import RayEngine, RaySettings
-from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
 from tests.support.launcher_processes import find_with_parents
 from tests.support.machines_rig import MachinesRig
-from tests.support.ray_cluster import RayCluster
-from tests.support.ray_machines import NODES, RayMachines
+from tests.support.ray_machines import NODES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.names import AttemptId
+    from tests.support.ray_cluster import RayCluster
+    from tests.support.ray_machines import RayMachines
 
 
 class RayRig(EngineRig):

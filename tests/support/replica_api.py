@@ -6,15 +6,17 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.domain.log_lines import RESTART_SPAN
 from tests.support.deadlines import EVENT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 TOKEN = "attempt-1.master-replica-0.0123456789abcdef"  # no secret
 Record = dict[str, Any]

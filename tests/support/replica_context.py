@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from footplate.protocol.task import CommandTask, ContainerTask, PythonTask, Task
+from footplate.protocol.task import CommandTask, Task
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.context import Context
-from footplate.replica.report_client import ReportClient
 from footplate.replica.workdir import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from footplate.protocol.task import ContainerTask, PythonTask
+    from footplate.replica.report_client import ReportClient
 
 
 def make_task(

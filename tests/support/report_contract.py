@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import NotFound
 from footplate.domain.studies.records import Report
-from footplate.ports.studies import StudyStore
 from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED
 from tests.support.study_records import (
@@ -23,6 +23,9 @@ from tests.support.study_records import (
     make_whole_trial,
     next_version,
 )
+
+if TYPE_CHECKING:
+    from footplate.ports.studies import StudyStore
 
 
 class ReportContract:

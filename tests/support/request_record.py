@@ -6,15 +6,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from footplate.testing.service import RunningService, running_service
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.testing.service import RunningService
 
 RECORDS = Path(__file__).resolve().parents[2] / ".cache" / "requests"
 _FAMILY = "footplate_requests"

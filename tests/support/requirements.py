@@ -5,11 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PACKAGES = ROOT / "requirements" / "machine.txt"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,13 +17,15 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import Directory, Job, MachineSpec
 from footplate.domain.names import JobUid, trial_run_name
 from footplate.domain.tuning.search import Search, TrialCounts
-from footplate.ports.store import Store
-from footplate.store.observed_store import CombinedStore
 from tests.support.catalogue import built_in
 from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.store_contract import HOSTILE, SECOND, make_event, next_version
 from tests.support.study_records import CONFIG, make_study
+
+if TYPE_CHECKING:
+    from footplate.ports.store import Store
+    from footplate.store.observed_store import CombinedStore
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +13,8 @@ import pytest
 from tests.support.durations import SHORT_S, load, plain_name, record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from _pytest.terminal import TerminalReporter
 
 INTERVAL_S = 15.0

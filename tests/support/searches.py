@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending, Job
 from footplate.domain.names import JobUid, run_uid, trial_run_name
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import (
@@ -17,13 +17,17 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.domain.studies.records import TrialRecord
-from footplate.domain.studies.space import Point, SearchSpace
-from footplate.domain.studies.stopping import StoppingSpec
+from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.search import Search, TrialCounts
 from footplate.domain.tuning.trial_spec import trial_spec
 from tests.support.jobs import CREATED, make_job, make_spec
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Ending, Job
+    from footplate.domain.studies.space import Point
+    from footplate.domain.studies.stopping import StoppingSpec
 
 RMSE = Metric("rmse", Goal.MINIMIZE)
 SPACE = SearchSpace(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tests.support import ROOT
 from tests.support.durations import load
 from tests.support.shares import count_shares, divide, is_long, parse_share, share_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 GROUPS = {
     "tests/e2e/kubernetes": "kubernetes",

@@ -9,9 +9,12 @@ from __future__ import annotations
 import tomllib
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
 LONG_S = 6.0

@@ -10,17 +10,20 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tests.support.machines import Machines, connected_machines, require_machines
+from tests.support.machines import connected_machines, require_machines
 from tests.support.ports import free_ports
 from tests.support.requirements import describe_lack, require, require_packages
 from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.machines import Machines
+
     Cluster = TypeVar("Cluster", bound="SlurmCluster")
 
 NODES = ("n1", "n2", "n3")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.backends.slurm import SlurmEngine, SlurmSettings
-from footplate.domain.names import AttemptId
 from tests.support.engine_rig import EngineRig
 from tests.support.machines_rig import MachinesRig
-from tests.support.slurm import SlurmCluster, SlurmMachines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.names import AttemptId
+    from tests.support.slurm import SlurmCluster, SlurmMachines
 
 
 class SlurmRig(EngineRig):

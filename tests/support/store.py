@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from functools import cmp_to_key, partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.domain.daily_hours import DAY_US, RunningTimes
 from footplate.domain.errors import Aborted, NotFound, name_taken
-from footplate.domain.filters import Comparison, Field, Filter, selects
-from footplate.domain.job_order import JobOrder, directions, order_values
-from footplate.domain.job_states import State
-from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.filters import Field, selects
+from footplate.domain.job_order import directions, order_values
 from footplate.domain.machine_hours import machines_of
-from footplate.domain.names import JobName, JobUid, StudyUid, pipeline_uid
+from footplate.domain.names import StudyUid, pipeline_uid
 from footplate.domain.output_directories import output_directory
 from footplate.domain.timestamps import to_micros
 from footplate.ports.store import ACTIVE, Page, StoredEvent
@@ -25,6 +21,16 @@ from footplate.store.ordered_list import order_key, parse_order_key
 from footplate.store.paging import Position, make_page
 from tests.support.models import MemoryModels
 from tests.support.studies import MemoryStudies
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from footplate.domain.filters import Comparison, Filter
+    from footplate.domain.job_order import JobOrder
+    from footplate.domain.job_states import State
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
 
 
 class MemoryStore:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,9 +29,13 @@ from footplate.domain.jobs import (
     Scheduling,
 )
 from footplate.domain.names import JobUid, TrainingJobName
-from footplate.ports.store import Store
 from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.store import Store
 
 JOBS = "projects/demo/jobs"
 HOSTILE = "NUL \0, half a pair \ud800, a quote ' and %_\\ \n\t \u202e 🚂"

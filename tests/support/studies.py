@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
-from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
-from footplate.ports.pages import Page
+from footplate.domain.studies.records import StoredReport
 from footplate.ports.studies import MAX_REPORTS, StudyWithTrials
 from footplate.store.input_checks import check_point, check_study_texts
 from footplate.store.paging import Position, first_page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
+    from footplate.ports.pages import Page
 
 
 @dataclass

@@ -7,9 +7,9 @@ it; ``frugal`` is an empty store that keeps at most five reports of a trial.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,7 +26,6 @@ from footplate.domain.studies.records import (
     StudyState,
 )
 from footplate.domain.studies.trials import TrialState
-from footplate.ports.studies import StudyStore
 from tests.support.concurrent_calls import together
 from tests.support.study_records import (
     HOSTILE,
@@ -39,6 +38,11 @@ from tests.support.study_records import (
     make_whole_trial,
     next_version,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.studies import StudyStore
 
 
 class StudyContract:

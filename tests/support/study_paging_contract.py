@@ -5,14 +5,17 @@ empty store.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import (
     InvalidArgument,
 )
-from footplate.ports.studies import StudyStore
 from tests.support.study_records import SECOND, STUDIES, make_study
+
+if TYPE_CHECKING:
+    from footplate.ports.studies import StudyStore
 
 
 class StudyPagingContract:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.domain.names import StudyName, StudyUid
@@ -29,8 +30,10 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import ConvexSpec
 from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.ports.studies import StudyStore
 from tests.support.jobs import CREATED
+
+if TYPE_CHECKING:
+    from footplate.ports.studies import StudyStore
 
 STUDIES = "projects/demo/locations/us-central1/studies"
 HOSTILE = "NUL \0, half a pair \ud800, a quote ' and %_\\ \n\t \u202e 🚂"

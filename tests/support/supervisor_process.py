@@ -8,16 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.protocol.task import CommandTask, Task
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.isolation.procfs import find_below
 from tests.support.deadlines import EVENT_S
 from tests.support.replica_api import TOKEN, Record, ReplicaApi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 _INTERVAL_S = 0.01
 _LOADED = """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from footplate.domain.tracking.names import TrackingName, parse_tracking_name
 from footplate.domain.tracking.resources import Resource
 from tests.support.jobs import CREATED
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 HERE = "projects/demo/locations/us-central1"
 STORE = f"{HERE}/metadataStores/default"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from math import inf, isnan, nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,10 +14,15 @@ from footplate.domain.errors import Aborted, AlreadyExists, InvalidArgument, Not
 from footplate.domain.filters import And, Comparator, Not
 from footplate.domain.tracking.filters import Equals, LinkedTo
 from footplate.domain.tracking.points import Extent, Point
-from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, Resource, change_fields
-from footplate.ports.tracking import TrackingStore
+from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, change_fields
 from tests.support.jobs import CREATED
 from tests.support.tracking import BOARD, STORE, make_resource, name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.tracking.resources import Resource
+    from footplate.ports.tracking import TrackingStore
 
 RUN = f"{BOARD}/experiments/e/runs/r"
 SERIES = f"{RUN}/timeSeries/s"

@@ -7,9 +7,11 @@ import io
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 SETUP = """\
 from setuptools import find_packages, setup

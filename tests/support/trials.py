@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from footplate.control.tuning.trials import Trials
-from footplate.domain.jobs import Job
-from footplate.domain.names import JobUid
 from footplate.domain.studies.learning_curves import measurements
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import DoubleParameter, IntegerParameter
-from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+from footplate.domain.studies.records import Report, StoredReport, TrialRecord
 from footplate.domain.studies.space import SearchSpace
-from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.search import Search, TrialCounts
 from tests.support.jobs import CREATED
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from footplate.domain.studies.records import StudyRecord
+    from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
 
 LOSS = Metric("loss", Goal.MINIMIZE)
 STUDY = StudyConfig(

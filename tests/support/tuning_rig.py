@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Directory, Ending, Job, JobEvent
+from footplate.domain.jobs import Directory, Ending, JobEvent
 from footplate.domain.lifecycle import CancelRequested
-from footplate.domain.names import JobUid, StudyUid, run_uid
+from footplate.domain.names import StudyUid, run_uid
 from footplate.domain.studies.learning_curves import report_key
-from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
-from footplate.domain.tuning.search import Search
+from footplate.domain.studies.records import Report
 from footplate.server.tuning_services import TuningServices
 from footplate.store import ObservedStore
 from tests.support.clock import FakeClock
@@ -23,6 +22,14 @@ from tests.support.models import MemoryFiles
 from tests.support.searches import make_tuning_job
 from tests.support.store import MemoryStore
 from tests.support.vizier import CountingIds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from footplate.domain.studies.records import StudyRecord, TrialRecord
+    from footplate.domain.tuning.search import Search
 
 _JOB_WRITES = ("create", "update", "append", "delete")
 _STUDY_WRITES = ("create", "write", "report", "delete")

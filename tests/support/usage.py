@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.log_lines import restart_of
-from footplate.domain.names import JobUid
-from footplate.domain.usage import Counters, Point, Sample, condense, point_of
+from footplate.domain.usage import condense, point_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.names import JobUid
+    from footplate.domain.usage import Counters, Point, Sample
 
 
 class MemoryUsage:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.log_lines import RESTART_SPAN
 from footplate.domain.names import JobUid
-from footplate.domain.usage import CPU, MEMORY, PROCESSES, Counters, Figure, GpuUse, Point, Sample
-from footplate.ports.usage import UsageHistory
+from footplate.domain.usage import CPU, MEMORY, PROCESSES, Counters, Figure, GpuUse, Sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.usage import Point
+    from footplate.ports.usage import UsageHistory
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 JOB = JobUid("0" * 32)

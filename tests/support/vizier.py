@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import TYPE_CHECKING
 
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
@@ -10,9 +11,11 @@ from footplate.control.tuning.early_stopping import EarlyStopping
 from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.vizier import EarlyStop, Studies, StudyTrials, Suggesting, Vizier
 from footplate.domain.names import JobUid
-from footplate.ports.clock import Clock
-from footplate.ports.studies import StudyStore
 from tests.support.studies import MemoryStudies
+
+if TYPE_CHECKING:
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import StudyStore
 
 _FIRST_ID = 1_000_000_000_000_000_000
 

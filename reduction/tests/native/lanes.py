@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable
 from queue import Empty, Queue
+from typing import TYPE_CHECKING
 
 from footplate_reduction import tcp_options
 from footplate_reduction.counters import Counters
@@ -14,6 +14,10 @@ from footplate_reduction.errors import ReductionError
 from footplate_reduction.limits import Limits
 from footplate_reduction.native.lane import serve
 from reduction.tests.rig import LONG_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 PATIENT = Limits(timeout_s=LONG_S, patience_s=LONG_S)
 

@@ -9,9 +9,8 @@ import hashlib
 import os
 import signal
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
@@ -19,6 +18,9 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from footplate_reduction import torch as reducing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _TYPES = {
     "float32": torch.float32,

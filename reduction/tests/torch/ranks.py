@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from footplate.testing.service import outside
 from reduction.tests.rig import SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from reduction.tests.rig import ReducerProcess
 
 ROOT = Path(__file__).parents[3]

@@ -31,7 +31,7 @@ from footplate.backup.files import (
 from footplate.backup.manifest import DATA, Entry, Kind, read_manifest, write_manifest
 from footplate.backup.restoration import find_backups
 from footplate.domain.errors import DataLoss, FailedPrecondition, InvalidArgument, Violation
-from footplate.sqlite_pages import find_damage
+from footplate.sqlite_damage import find_damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

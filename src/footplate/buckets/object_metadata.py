@@ -23,7 +23,7 @@ from footplate.buckets.file_state import FileState
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.timestamps import from_micros, to_micros
-from footplate.sqlite_pages import find_damage
+from footplate.sqlite_damage import find_damage
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (

@@ -10,8 +10,9 @@ from urllib.parse import quote
 
 from footplate.client.http_client import Connection
 from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
-from footplate.client.persistent_resources import PersistentResources, Regions
+from footplate.client.persistent_resources import PersistentResources
 from footplate.client.records import Job, LogLine
+from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.domain.errors import InvalidArgument, NotFound, UnknownError
 from footplate.domain.names import (

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.control.job_updates import apply
 from footplate.control.regions import Regions
 from footplate.domain.catalogue import Catalogue

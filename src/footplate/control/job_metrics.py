@@ -20,7 +20,7 @@ from footplate.domain.metric_series import MetricSeries, ReportedMetrics, Series
 from footplate.domain.names import JobUid
 from footplate.domain.output_directories import common_directory
 from footplate.domain.studies.records import StoredReport
-from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.log_uploads import FilePosition
 from footplate.ports.buckets import Buckets
 from footplate.ports.event_files import EventFiles
 

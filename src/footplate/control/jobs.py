@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from footplate.control.active_jobs import Queue
 from footplate.control.job_deletion import JobDeletion
+from footplate.control.job_queue import Queue
 from footplate.control.job_updates import apply
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.trials import Trials

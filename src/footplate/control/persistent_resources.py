@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.control.job_updates import TRIES
 from footplate.domain.admission import Explanation
 from footplate.domain.admission.claims import counted_machines

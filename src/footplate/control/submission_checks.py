@@ -17,7 +17,7 @@ from footplate.control.resource_checks import (
     resource_violations,
     tensorboard_violations,
 )
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.domain import start_limits
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.bucket_sharing import EVERY

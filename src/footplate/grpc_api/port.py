@@ -14,7 +14,7 @@ from footplate.domain.errors import Code, ServiceError
 from footplate.domain.formatting import quoted
 from footplate.domain.google_products import explain_package
 from footplate.grpc_api.asgi_call import authorized, call_app, client_of, request_headers, server_of
-from footplate.grpc_api.relayed_calls import RelayedCallers
+from footplate.grpc_api.relayed_callers import RelayedCallers
 from footplate.grpc_api.tailing import TAIL_LOG_ENTRIES, Tails, tail_entries
 from footplate.grpc_api.transcoding import Failure, HttpRequest, Transcoder
 from footplate.wire.json_text import parse_object

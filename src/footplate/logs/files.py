@@ -29,7 +29,7 @@ from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading, Screen
 from footplate.domain.names import JobUid
 from footplate.logs import lines, log_records
-from footplate.logs.job_log_file import Journal
+from footplate.logs.journal import Journal
 from footplate.logs.log_limit import LogLimit
 from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers

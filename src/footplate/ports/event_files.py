@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.log_uploads import FilePosition
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from contextlib import suppress
 
 from footplate.protocol.control_requests import ControlResponse
 from footplate.protocol.stacks import FrameDump, ProcessDump, ReplicaDump, ThreadDump
+from footplate.replica.control_answers import answer, begin
 from footplate.replica.isolation.process_tree import find_members
-from footplate.replica.responses import answer, begin
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory

@@ -14,8 +14,8 @@ from footplate.buckets.bindings import check_folders
 from footplate.buckets.copies import FolderCopies
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
-from footplate.control.active_jobs import Queue
 from footplate.control.control_loop import Loop
+from footplate.control.job_queue import Queue
 from footplate.control.job_statistics import JobStatistics
 from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.log_uploads import FilePosition
 from footplate.ports.event_files import EventPiece, LoggedScalar
 from footplate.replica.metrics.event_directories import DirectoryScan, Found
 from footplate.replica.metrics.event_file import Corrupt, EventFile

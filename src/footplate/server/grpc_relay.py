@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from footplate.api.request_bodies import MAX_JSON_BYTES
 from footplate.api.worker_threads import in_thread
-from footplate.grpc_api.relayed_calls import RelayedCaller, RelayedCallers
+from footplate.grpc_api.relayed_callers import RelayedCaller, RelayedCallers
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter

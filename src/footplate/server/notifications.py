@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
 from footplate.logs.watchers import Watchers

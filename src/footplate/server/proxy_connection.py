@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import ServiceError
-from footplate.grpc_api.relayed_calls import RelayedCaller
+from footplate.grpc_api.relayed_callers import RelayedCaller
 from footplate.proxy.hosts import ServedHost
 from footplate.proxy.refusals import ESTABLISHED, refuse_head, refuse_program
 from footplate.proxy.request_head import END, MAX_BYTES, BadHead, ProxyRequest, parse_head

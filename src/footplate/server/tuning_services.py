@@ -12,7 +12,7 @@ from footplate.control.tuning.early_stopping import EarlyStopping
 from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.measurements import MeasurementRecorder
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.control.tuning.step import TuningStep
 from footplate.control.tuning.trial_jobs import TrialJobs
 from footplate.control.tuning.trials import Trials

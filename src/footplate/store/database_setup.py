@@ -13,7 +13,7 @@ from sqlalchemy import insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.sqlite_pages import find_damage
+from footplate.sqlite_damage import find_damage
 from footplate.store.errors import damaged, place, translated
 from footplate.store.jobs import SqlStore
 from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url

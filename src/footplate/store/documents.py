@@ -47,7 +47,7 @@ from footplate.domain.studies.stopping import (
 from footplate.domain.studies.study import Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial
 from footplate.domain.timestamps import from_micros, to_micros
-from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.log_uploads import FilePosition
 from footplate.domain.tuning.search import Search
 
 VERSION = 2

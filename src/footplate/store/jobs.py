@@ -21,7 +21,7 @@ from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.names import JobName, JobUid
 from footplate.domain.output_directories import LEAVES, output_directory
 from footplate.domain.text_validation import storable
-from footplate.domain.tracking.event_logs import LogUpload
+from footplate.domain.tracking.log_uploads import LogUpload
 from footplate.ports.leases import Lease, Leases
 from footplate.ports.notifications import Notice, NoticeKind
 from footplate.ports.servers import Servers

@@ -33,7 +33,7 @@ from footplate.api.vertex_v1 import (
 )
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.control.models import ModelRegistry
 from footplate.control.persistent_resources import PersistentResources
 from footplate.control.program_storage import ProgramStorage

@@ -21,7 +21,7 @@ from footplate.api.storage_v1 import storage_routes
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.domain.errors import no_bucket
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.names import GcsUri

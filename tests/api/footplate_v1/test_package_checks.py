@@ -19,7 +19,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.package_checks import PackageChecks
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.domain.errors import DeadlineExceeded
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas

@@ -15,7 +15,7 @@ from footplate.api.security import Access
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas

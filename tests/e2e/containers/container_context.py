@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from footplate.domain.names import CustomJobName, GcsUri, JobName, TrainingJobName
-from footplate.testing.service import RunningService
-from footplate.wire.footplate_v1.events import Event
+from footplate.domain.names import CustomJobName, GcsUri, TrainingJobName
 from tests.e2e.service.conftest import BUCKET, Context
-from tests.support.engines import PrivateEngine
 from tests.support.supervisor_process import wait_until
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobName
+    from footplate.testing.service import RunningService
+    from footplate.wire.footplate_v1.events import Event
+    from tests.support.engines import PrivateEngine
 
 IMAGE = "trainers/python:dev"
 """Python 3 and a user ``trainer``; its command is ``python3``, and it has no entry point."""

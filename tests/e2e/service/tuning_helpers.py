@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from footplate.domain.names import JobName, StudyUid
-from footplate.ports.studies import StudyWithTrials
+from footplate.domain.names import StudyUid
 from footplate.store import open_store
-from footplate.wire.footplate_v1.trials import Measurement, Trial
-from tests.e2e.service.conftest import Context
 from tests.support.supervisor_process import find_living
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobName
+    from footplate.ports.studies import StudyWithTrials
+    from footplate.wire.footplate_v1.trials import Measurement, Trial
+    from tests.e2e.service.conftest import Context
 
 REPORTER = """
 import argparse, json, os, pathlib, sys, time

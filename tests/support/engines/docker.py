@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.engines.engine import (
     PrivateEngine,
@@ -12,6 +11,10 @@ from tests.support.engines.engine import (
     make_socket_directory,
     running,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import docker
 from docker.errors import DockerException
@@ -23,6 +23,9 @@ from tests.support.engines.leftovers import (
     remove_tree,
     unmount_below,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0

@@ -8,9 +8,12 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Container
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 END_TIMEOUT_S = 10.0
 ENGINE_PROGRAMS = frozenset(

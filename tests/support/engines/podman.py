@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.engines.engine import (
     PrivateEngine,
@@ -15,6 +15,10 @@ from tests.support.engines.engine import (
     make_socket_directory,
     running,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 
 UNIFIED = Path("/sys/fs/cgroup/unified")
 """Where version 2 is beside version 1."""

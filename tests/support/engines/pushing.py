@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import httpx
 
-from tests.support.engines.registry import PrivateRegistry
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.support.engines.registry import PrivateRegistry
 
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 _LIST = "application/vnd.docker.distribution.manifest.list.v2+json"

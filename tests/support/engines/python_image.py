@@ -13,14 +13,16 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import docker
 
 from tests.support.engines.engine import find_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 UNWANTED = frozenset(
     {"test", "tests", "idlelib", "turtledemo", "lib2to3", "tkinter", "site-packages"}

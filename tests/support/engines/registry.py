@@ -9,15 +9,18 @@ import socket
 import string
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 
 from tests.support.engines.engine import find_program
 from tests.support.engines.leftovers import remove_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 START_TIMEOUT_S = 30.0
 STARTS = 3

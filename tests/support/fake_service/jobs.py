@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.footplate_v1.trial_selection import select_trials
-from tests.support.fake_service.messages import TIME, Answer, Request, Route, failure
-from tests.support.fake_service.service import FakeService
+from tests.support.fake_service.messages import TIME, Answer, failure
+
+if TYPE_CHECKING:
+    from tests.support.fake_service.messages import Request, Route
+    from tests.support.fake_service.service import FakeService
 
 _TRAINING = r"projects/[^/]+/jobs/[^/:]+"
 _KINDS = "(?:customJobs|hyperparameterTuningJobs)"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
 from http.server import ThreadingHTTPServer
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tests.support.fake_service import jobs, status, storage
@@ -15,6 +13,8 @@ from tests.support.fake_service.wire import Handler
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Iterable
+    from types import TracebackType
 
 _ROUTES = [*status.ROUTES, *jobs.ROUTES, *storage.ROUTES]
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.fake_service.messages import Answer, Request, Route
-from tests.support.fake_service.service import FakeService
+from typing import TYPE_CHECKING
+
+from tests.support.fake_service.messages import Answer
+
+if TYPE_CHECKING:
+    from tests.support.fake_service.messages import Request, Route
+    from tests.support.fake_service.service import FakeService
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 """In form only."""

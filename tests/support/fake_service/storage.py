@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import TYPE_CHECKING
 
 import google_crc32c
 
-from tests.support.fake_service.messages import TIME, Answer, Request, Route, failure
-from tests.support.fake_service.service import FakeService
+from tests.support.fake_service.messages import TIME, Answer, failure
+
+if TYPE_CHECKING:
+    from tests.support.fake_service.messages import Request, Route
+    from tests.support.fake_service.service import FakeService
 
 
 def _create_bucket(service: FakeService, request: Request) -> Answer:

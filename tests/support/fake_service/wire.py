@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.support.fake_service.messages import Request
-from tests.support.fake_service.service import FakeService
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.fake_service.service import FakeService
 
 
 class Handler(BaseHTTPRequestHandler):

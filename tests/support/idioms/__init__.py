@@ -8,15 +8,19 @@ that it refuses something, and reads that again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from footplate.client.service import Service
-from footplate.domain.names import GcsUri, JobName
-from tests.e2e.service.conftest import Context
+from footplate.domain.names import GcsUri
 from tests.support.own_process import RUNNER, case_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from footplate.client.service import Service
+    from footplate.domain.names import JobName
+    from tests.e2e.service.conftest import Context
 
 FOLDER = Path(__file__).parent
 TRAINER = """\

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Job
 from footplate.domain.resources import total
 from footplate.ports.store import ACTIVE
 from tests.support.catalogue import built_in
-from tests.support.simulator.world import QUOTAS, SITE, World
+from tests.support.simulator.world import QUOTAS, SITE
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from tests.support.simulator.world import World
 
 _ADMITTED = ACTIVE - {State.QUEUED}
 

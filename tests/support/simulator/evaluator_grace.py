@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Job, Replica
-from footplate.domain.names import JobUid, parse_attempt_id
-from tests.support.simulator.supervisor import Supervisor
-from tests.support.simulator.world import GRACE_S, World
+from footplate.domain.names import parse_attempt_id
+from tests.support.simulator.world import GRACE_S
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job, Replica
+    from footplate.domain.names import JobUid
+    from tests.support.simulator.supervisor import Supervisor
+    from tests.support.simulator.world import World
 
 _ROUNDING_S = 1e-6
 """Sums of seconds are off by less; clocks count no less."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
 from footplate.control.work_queue import SWEEP_S
@@ -20,15 +20,21 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.lifecycle import CancelRequested, HangExpired
 from footplate.domain.lifecycle.replica_losses import ECHO_S, is_loss
-from footplate.domain.names import AttemptId, parse_attempt_id
+from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
-from tests.support.crashes import CrashPoint
 from tests.support.jobs import make_job, make_spec
 from tests.support.simulator.capacity_checks import check_room
 from tests.support.simulator.evaluator_grace import Graces
 from tests.support.simulator.supervisor import ECHOES, Supervisor
 from tests.support.simulator.time_limits import Limits
-from tests.support.simulator.world import GRACE_S, OTHER_SITES, PROJECTS, SITE, Service, World
+from tests.support.simulator.world import GRACE_S, OTHER_SITES, PROJECTS, SITE, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import AttemptId
+    from tests.support.crashes import CrashPoint
+    from tests.support.simulator.world import Service
 
 ENDS = (
     Exit(ExitKind.EXITED, 0),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from footplate.control.tokens import Bearer
 from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import RESTART_SPAN
-from footplate.domain.names import AttemptId
 from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
@@ -18,6 +17,12 @@ from footplate.domain.replica_records import (
     StateRecord,
 )
 from footplate.ports.logs import Line
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.domain.names import AttemptId
+
 
 ECHOES = (
     Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer"),

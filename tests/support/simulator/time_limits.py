@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Job
-from footplate.domain.names import JobUid
-from tests.support.simulator.world import World
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from tests.support.simulator.world import World
 
 
 class Limits:

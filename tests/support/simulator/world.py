@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
 from footplate.control.cycle import Cycle
+from footplate.control.job_queue import Queue
 from footplate.control.reconciler import Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.replica_reports import Reports
@@ -18,7 +17,6 @@ from footplate.control.tokens import Tokens
 from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
-from footplate.domain.names import AttemptId, JobUid
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.store import ObservedStore
@@ -27,10 +25,15 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, Fenced, be_away, mortal
 from tests.support.logs import MemoryLogs
-from tests.support.simulator.supervisor import Supervisor
 from tests.support.sites import make_engine_site, make_site
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import AttemptId, JobUid
+    from tests.support.simulator.supervisor import Supervisor
 
 SITE = make_site(gpus=2)
 """Little of everything, so that jobs wait."""

@@ -11,7 +11,7 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.security import Access
 from footplate.api.vertex_v1 import persistent_resource_routes
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.control.persistent_resources import PersistentResources
 from footplate.domain.persistent_resources import end_reboot, note_provisioned
 from footplate.domain.quotas import Quotas

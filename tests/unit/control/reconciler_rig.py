@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import apply
 from footplate.control.reconciler import Reconciler
 from footplate.control.tokens import Tokens
 from footplate.control.work_queue import WorkQueue
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
-from footplate.domain.lifecycle import Admitted, Event, ReplicaExited, ReplicaReady, ReplicaRunning
-from footplate.domain.names import AttemptId, JobUid
+from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
 from footplate.store import ObservedStore
-from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
+
+if TYPE_CHECKING:
+    from footplate.domain.lifecycle import Event
+    from footplate.domain.names import AttemptId, JobUid
+    from tests.support.backend import FakeBackend
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from footplate.control import active_jobs
-from footplate.control.active_jobs import Queue
+from footplate.control import job_queue
 from footplate.control.admission import MAX_NOTIFIED_AT_ONCE, Admission
+from footplate.control.job_queue import Queue
 from footplate.control.job_updates import apply
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.job_states import State
@@ -145,7 +145,7 @@ def test_what_was_written_unheard_is_seen_by_the_sweep() -> None:
     rig.kept.update(replace(ended, version=now.version + 1), ())
     assert not rig.admission.admit(), "nobody has told it"
 
-    rig.clock.advance(active_jobs.SWEEP_S)
+    rig.clock.advance(job_queue.SWEEP_S)
 
     assert rig.admission.admit()
     assert rig.states() == {"two": State.PREPARING, "three": State.PREPARING}
@@ -155,7 +155,7 @@ def test_what_was_written_unheard_is_seen_by_the_sweep() -> None:
 def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(active_jobs, "MOST_CHANGED", 2)
+    monkeypatch.setattr(job_queue, "MOST_CHANGED", 2)
     rig = Rig()
     for name in ("one", "two", "three", "four"):
         rig.submit(name)

@@ -11,7 +11,7 @@ import pytest
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.evaluations import POLL_S, Evaluations
 from footplate.domain.jobs import Directory, Job
-from footplate.domain.tracking.event_logs import FilePosition
+from footplate.domain.tracking.log_uploads import FilePosition
 from footplate.ports.event_files import EventPiece, LoggedScalar
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.control.active_jobs import Queue
+from footplate.control.job_queue import Queue
 from footplate.control.jobs import Jobs
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.control.tuning.trials import Trials
 from footplate.domain.errors import (
     Aborted,

@@ -16,7 +16,7 @@ from footplate.control.tracking import log_uploads as module
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Directory, Ending, Job
 from footplate.domain.names import CustomJobName, JobUid
-from footplate.domain.tracking.event_logs import LOGS, run_name, upload_of
+from footplate.domain.tracking.log_uploads import LOGS, run_name, upload_of
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.resources import Resource
 from footplate.server.event_files import LocalEventFiles

@@ -15,7 +15,7 @@ from footplate.control.package_checks import PackageChecks
 from footplate.control.preflight import NOTHING, Staging
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import JobSpec, PythonProgram, RestartBounds
 from footplate.domain.names import GcsUri, TrainingJobName

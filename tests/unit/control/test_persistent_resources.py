@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
+from footplate.control.job_queue import Queue
 from footplate.control.persistent_resources import PersistentResources
 from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.control.resource_steps import JOBS_END_S, ResourceSteps

@@ -13,7 +13,7 @@ from footplate.control.preflight import NOTHING, Staging
 from footplate.control.regions import Binding, Regions
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
-from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.resumed_searches import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Unavailable, Violation

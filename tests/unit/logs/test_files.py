@@ -12,7 +12,7 @@ import pytest
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
-from footplate.logs.job_log_file import MAX_LOGS, READING_BYTES
+from footplate.logs.journal import MAX_LOGS, READING_BYTES
 from tests.support.logs_contract import (
     JOB,
     MASTER,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.logs.files import FileLogs
-from footplate.logs.job_log_file import Journal
+from footplate.logs.journal import Journal
 from footplate.logs.log_records import Writer, writer_of
 from tests.support.logs_contract import (
     JOB,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from footplate import file_lock
 from footplate.domain.errors import Unavailable
 from footplate.logs.files import FileLogs, FileWatcher
-from footplate.logs.job_log_file import Journal
+from footplate.logs.journal import Journal
 from footplate.logs.log_records import Writer
 from footplate.logs.usage import FileUsage
 from tests.support import usage_contract

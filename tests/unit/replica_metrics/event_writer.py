@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DT_FLOAT, DT_STRING = 1, 7
 

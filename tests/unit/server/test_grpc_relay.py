@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from footplate.grpc_api.relayed_calls import RelayedCaller
+from footplate.grpc_api.relayed_callers import RelayedCaller
 from footplate.server import grpc_relay
 from footplate.server.grpc_relay import GrpcRelay
 

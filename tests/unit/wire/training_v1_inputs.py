@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.submission import Submission
-from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.submissions import read_submission
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
+
+    from footplate.domain.submission import Submission
+    from footplate.wire.json_text import JsonObject
 
 CATALOGUE = load_catalogue()
 PACKAGES: JsonObject = {

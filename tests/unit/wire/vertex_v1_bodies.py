@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.submission import Location, Submission
-from footplate.wire.json_text import JsonObject
+from footplate.domain.submission import Location
 from footplate.wire.vertex_v1.submissions import read_submission, read_tuning_submission
 from tests.support.catalogue import built_in
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
+
+    from footplate.domain.submission import Submission
+    from footplate.wire.json_text import JsonObject
 
 HERE = Location("demo", "us-central1")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest"

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from footplate.api.footplate_v1.log_pages import log_page_routes
 from footplate.api.json_route import json_route
 from footplate.api.logging_v2.entries import Entries
 from footplate.api.logging_v2.job_lookup import JobFinder
-from footplate.api.logging_v2.log_pages import log_page_routes
 from footplate.api.logging_v2.stream_logs import Followers
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation

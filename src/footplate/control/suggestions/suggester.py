@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import TRIES
 from footplate.control.suggestions import tuner_loader
-from footplate.control.suggestions.model_fitting import Models
 from footplate.domain.errors import Aborted, NotFound
-from footplate.domain.names import StudyUid
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
-from footplate.domain.studies.space import Point, key
+from footplate.domain.studies.space import key
 from footplate.domain.studies.study_history import as_seen, study_of
 from footplate.domain.studies.trials import TrialState
-from footplate.ports.clock import Clock
-from footplate.ports.studies import StudyStore, StudyWithTrials
-from footplate.tuning.designer import Explanation, Suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.control.suggestions.model_fitting import Models
+    from footplate.domain.names import StudyUid
+    from footplate.domain.studies.space import Point
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import StudyStore, StudyWithTrials
     from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.designer import Explanation, Suggestion
 
 
 @dataclass(frozen=True)

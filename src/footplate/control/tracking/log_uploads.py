@@ -19,7 +19,7 @@ from footplate.control.uri_paths import local_path
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.names import JobUid
-from footplate.domain.tracking.event_logs import (
+from footplate.domain.tracking.log_uploads import (
     LogUpload,
     point,
     run_name,

@@ -10,11 +10,11 @@ import sys
 import time
 
 from footplate.replica import program_user
+from footplate.replica.control_answers import begin
 from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.namespace_entry import Entry
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.responses import begin
 from footplate.replica.shell import websocket_frames
 from footplate.replica.shell.shell_process import (
     ShellProcess,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.names import JobUid
-from footplate.domain.quotas import Quota, Quotas
-from footplate.domain.resources import JOBS, VCPUS, Amounts
+from footplate.domain.quotas import Quotas
+from footplate.domain.resources import JOBS, VCPUS
+
+if TYPE_CHECKING:
+    from footplate.domain.quotas import Quota
+    from footplate.domain.resources import Amounts
 
 T4 = "NVIDIA_TESLA_T4"
 V100 = "NVIDIA_TESLA_V100"

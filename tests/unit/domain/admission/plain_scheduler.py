@@ -5,13 +5,16 @@ Everything is worked out anew from who holds and who waits, at every decision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from footplate.domain.admission import Claim
-from footplate.domain.names import JobUid
-from footplate.domain.quotas import Quotas
-from footplate.domain.resources import Amounts
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.admission import Claim
+    from footplate.domain.names import JobUid
+    from footplate.domain.quotas import Quotas
+    from footplate.domain.resources import Amounts
 
 Resource = tuple[str, ...]
 """(site, resource), or (project, region, resource) of a quota."""

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import random
 import sys
+from typing import TYPE_CHECKING
 
 from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
-from footplate.domain.resources import JOBS, VCPUS, Amounts
+from footplate.domain.resources import JOBS, VCPUS
 from tests.unit.domain.admission.plain_scheduler import PlainScheduler
+
+if TYPE_CHECKING:
+    from footplate.domain.resources import Amounts
 
 SITE, REGION, TIMEOUT_S = "site", "region", 3600.0
 CAPACITY: Amounts = {VCPUS: 64, "T4": 8, "V100": 4}

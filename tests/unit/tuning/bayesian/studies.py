@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
-from footplate.domain.studies.space import Point, SearchSpace
 from footplate.domain.studies.study import Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.model import Model, newest, wanted
+from footplate.tuning.bayesian.model import newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.studies.space import Point, SearchSpace
+    from footplate.tuning.bayesian.model import Model
 
 LOSS = Metric("loss", Goal.MINIMIZE)
 
