@@ -47,11 +47,13 @@ class Admission:
         Returns:
             Whether anything was started.
         """
+        # First, so that no job starts whose waiting time is over.
         self._each(self.queue.take_expired(), self._expire)
         started = self._each(self.queue.admit(), self._start)
         started += self._provision(self.queue.take_provisioned())
         for uid in self.queue.untold(MAX_NOTIFIED_AT_ONCE):
             self._unless_lost(uid, self._notify)
+            # After the write: if that fails, the next pass tries again.
             self.queue.told(uid)
         return any(started)
 

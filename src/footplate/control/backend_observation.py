@@ -122,6 +122,8 @@ def happened(
     if job.state.terminal:
         return ()
     return (
+        # First, because a cancel by the engine's own command also ends replicas. Seen as a loss,
+        # their end would start them again.
         *_cancelled(seen, now),
         *_exceeded(job, now, patience_s),
         *_missing(job, seen, now),
@@ -150,10 +152,15 @@ def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) ->
     for replica in job.replicas:
         observation = seen.get(replica.name)
         if observation is None:
+            # A replica that waits to be started and has no observation isn't missing: `Start` is
+            # still to come. If it is to stop, no start will come. It must become GONE all the
+            # same, because a job ends only when all its replicas are gone.
             if replica.phase in (Phase.WAITING, Phase.GONE) and replica.name not in ending:
                 continue
             yield _leave(job, replica, now, "the backend no longer has this replica")
         elif observation.restart < replica.restart:
+            # The observation is of an earlier start, and its end is recorded already. It counts
+            # only if the replica is to stop, for then the later start never happens.
             if replica.name in ending and observation.presence is Presence.GONE:
                 yield _leave(job, replica, now, "the server did not start the replica again")
         elif observation.presence is Presence.GONE:

@@ -63,6 +63,7 @@ class ControlRequests:
     def __init__(self, new_id: Callable[[], str], most_held: int) -> None:
         self._new_id = new_id
         self._most_held = most_held
+        # Marks this server's cursors: the serial numbers of an earlier server mean other requests.
         self._life = new_id()[:12]
         self._lock = Lock()
         self._serial = 0
@@ -192,12 +193,15 @@ class ControlRequests:
         with self._lock:
             if self._control_requests.pop(control_request.id, None) is None:
                 return False
+        # `asyncio.wrap_future`, with which shells wait, passes a cancellation on to this future.
+        # To set the result of a cancelled future raises an error.
         if control_request.answered.set_running_or_notify_cancel():
             control_request.answered.set_result(answer)
         return True
 
     def _release(self, asked: Bearer, wake: Callable[[], None]) -> None:
         with self._lock:
+            # A later wait of the same replica may have taken this one's place, and must stay.
             if self._held.get(asked) is wake:
                 del self._held[asked]
 

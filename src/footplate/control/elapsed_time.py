@@ -32,6 +32,8 @@ def as_of(now: datetime, job: Job, clock: SteadyClock) -> Job:
         return None if moment is None else clock.steady(moment) + ahead
 
     def carry(moment: datetime | None) -> datetime | None:
+        # The events of replicas were `steadied`: their records hold these times on the steady
+        # scale.
         return None if moment is None else moment + ahead
 
     ahead = now - clock.steady(now)

@@ -34,7 +34,10 @@ from footplate.ports.store import Store
 HEARTBEATS = 3
 """A supervisor that is silent for so many of them is reported."""
 LONGEST_GAP_S = 120.0
-"""Between two looks; after a longer one this machine has slept, and everybody gets new time."""
+"""Between two looks; after a longer one this machine has slept, and everybody gets new time.
+
+Otherwise a pass comes every 15 seconds at least (``work_queue.SWEEP_S``).
+"""
 _ALL = 100_000
 """More events than any job has."""
 
@@ -54,6 +57,7 @@ class HangLimits:
     end_s: float = 0.0
 
     def rules(self, hearing_s: float) -> Rules:
+        # After a change of servers supervisors are silent until they find the new one.
         silent_s = max(HEARTBEATS * self.heartbeat_s, hearing_s) if self.heartbeat_s else 0.0
         return Rules(self.usage_s, self.hang_s, silent_s)
 
@@ -88,6 +92,7 @@ class HangWatch:
         self._store = store
         self._clock = clock
         self._rules = limits.rules(hearing_s)
+        # A job isn't known to hang before `hang_s`, so it can't be ended for it sooner.
         self._end_s = max(limits.end_s, limits.hang_s) if limits.end_s else 0.0
         self._stacks = stacks
         self._wake = wake
@@ -239,6 +244,7 @@ class HangWatch:
 def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:
     sign = replace(
         heard.sign,
+        # The supervisor's clock may be ahead of this one.
         sampled_at=min(sample.time, now),
         quiet_s=sample.quiet_s,
         cpus=_cpus(heard.counters, sample.counters),

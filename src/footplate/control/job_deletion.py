@@ -41,7 +41,12 @@ class JobDeletion:
         self._check_pipeline(job)
         if backing and job.spec.pipeline is not None:
             with suppress(NotFound):
+                # Before the pipeline: after a crash in between, the same request finds the
+                # pipeline and goes on.
                 self.delete(self._store.get_by_uid(backing_uid(job.uid)).name)
+        # Read before the record is deleted, because the store deletes the runs with it. The files
+        # come last: a crash in between leaves files without a job, which the server reports at its
+        # next start, and never a job whose log is gone.
         runs = self._runs(job)
         self._store.delete(name, job.version)
         self._trials.delete(job.uid)

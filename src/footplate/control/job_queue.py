@@ -80,6 +80,8 @@ class Queue:
         self._quotas_changed = True
         self._resources_changed = True
         self._anew = False
+        # Apart from `_lock`, which is held during a whole scheduling cycle: `changed` is called
+        # after each write of a job, and must not wait that long.
         self._changed_lock = Lock()
 
     def _empty(self) -> None:
@@ -245,6 +247,8 @@ class Queue:
         ahead = now - self._clock.steady(now)
         if abs(ahead - self._ahead).total_seconds() >= JUMP_S:
             self._ahead = ahead
+            # The times of claims were shifted (`as_of`) to what the clock showed when they were
+            # read.
             self._loaded = False
 
     def _load(self) -> None:
@@ -268,6 +272,9 @@ class Queue:
             for uid in sorted(changed):
                 self._inspect(uid)
         except BaseException:
+            # What was taken above must not be lost with the error, for no second notification
+            # comes. Only `anew` needs no repair: `_empty` has reset `_loaded`, so the next call
+            # reads everything anyway.
             with self._changed_lock:
                 self._changed |= changed
                 self._quotas_changed |= quotas_changed
@@ -279,6 +286,9 @@ class Queue:
         active = self._store.active()
         for job in active:
             self._see(job)
+        # If the notification of a job's end or deletion was lost, the job is missing in `active`,
+        # but would hold its resources here for ever. Claims of persistent resources have no record
+        # of a job.
         known = self._scheduler.known() - self._reserved.uids()
         for uid in known - {job.uid for job in active}:
             self._inspect(uid)

@@ -38,6 +38,7 @@ def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> R
         reaction = _decide(job, steps)
         if reaction.job is job:
             if reaction.history:
+                # Guarded by no version: the job stays as it is, whatever others write.
                 store.append(uid, reaction.history)
             return reaction
         try:
@@ -57,6 +58,8 @@ def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:
         else:
             reaction = react(after.job, step)
             after = replace(reaction, history=(*after.history, *reaction.history))
+    # Each event has raised the version by one, but all go into one write, and the store accepts
+    # only the version that follows the stored one.
     if after.job.version > job.version + 1:
         after = replace(after, job=replace(after.job, version=job.version + 1))
     return after

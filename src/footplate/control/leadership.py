@@ -9,7 +9,10 @@ from footplate.domain.errors import ServiceError
 from footplate.ports.leases import Lease, Leases
 
 _RENEWALS = 3
-"""The number of renewals in the life of a lease."""
+"""The number of renewals in the life of a lease.
+
+After a renewal that failed, two thirds of the life are left for more tries, one every ``_AGAIN``.
+"""
 _AGAIN = 20
 """What part of a life passes before the database is asked again that was away."""
 _log = logging.getLogger(__name__)
@@ -83,6 +86,7 @@ class Leadership:
         lease, self._lease = self._lease, None
         if lease is None:
             return
+        # The services stop before the release: another server may lead from that moment.
         self._end()
         try:
             self._leases.release(lease)
@@ -129,10 +133,16 @@ class Leadership:
 
     def _unrenewed(self) -> Lease | None:
         """Returns the last lease read if it wasn't renewed for its whole life; else None."""
+        # The clock of the database may be set back. A dead leader's lease would then last for as
+        # long as the clock was turned back. So a lease that stays the same for a whole life by
+        # this server's monotonic clock counts as over, too. The store compares epoch and expiry
+        # once more as it takes it.
         aged = self._monotonic() - self._seen_at > self._life_s
         return self._seen if self._seen is not None and aged else None
 
     def _lose(self, why: str) -> None:
         _log.warning("this server no longer leads: %s", why)
+        # First, so that no pass begins while `end` waits for the passes in progress. If another
+        # server has taken the lease, it leads already, and `_until` may still be in the future.
         self._lease = None
         self._end()

@@ -42,6 +42,7 @@ class PackageDigests:
         with self._buckets.read(where.bucket, where.path) as file:
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
+        # If it was replaced while it was read, the bytes may be those of another generation.
         if self._buckets.stat(where.bucket, where.path).generation != key[1]:
             return ""
         with self._mutex:

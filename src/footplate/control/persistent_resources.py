@@ -69,6 +69,7 @@ class PersistentResources:
         try:
             self.store.create(resource)
         finally:
+            # Even after an error: the write may have taken effect.
             self.changed()
         return resource
 

@@ -115,6 +115,7 @@ class PipelineAdvance:
 
     def _upload(self, job: Job, pipeline: Pipeline, upload: ModelUpload) -> tuple[Job, Ending]:
         """Makes the model. Returns the pipeline's job, with its model, and the ending."""
+        # An earlier step has made the model, but could not end the pipeline.
         if pipeline.model:
             return job, Ending(State.SUCCEEDED)
         who, directory = "the job", upload.directory
@@ -132,6 +133,8 @@ class PipelineAdvance:
         version = replace(version, artifact_uri=directory, pipeline=str(job.name))
         try:
             made = self._registry.upload_once(name, Upload(version, parent=upload.parent))
+        # The loop tries again: a pipeline doesn't fail because a bucket or the database can't be
+        # reached.
         except Unavailable:
             raise
         except ServiceError as error:

@@ -133,6 +133,7 @@ class Reconciler:
             else:
                 self._visit(uids)
         except BaseException:
+            # `take` has emptied the queue, and which of these jobs were processed isn't known.
             self._work_queue.note_all()
             raise
         return max(0.0, self._work_queue.next() - self._moment())
@@ -144,6 +145,11 @@ class Reconciler:
     def _sweep(self) -> None:
         """Processes all admitted jobs and all attempts of the backends."""
         self._work_queue.sweep(self._moment())
+        # The backends are listed before the records are read. A job is admitted, and its record
+        # written, before its attempt starts. So an attempt in these lists without an active job
+        # below is not one that is just starting, and `_clear` may end it. The other way round, an
+        # attempt that another leader starts between the two reads would be ended although its job
+        # is active.
         seen = {
             id(backend): backend_observation.by_attempt(backend.list())
             for backend in self._regions.backends()
@@ -203,6 +209,9 @@ class Reconciler:
             self._drop(job.uid)
             return
         if after.attempt != job.attempt or after.state.terminal:
+            # This attempt is over, by an end or by a retry. It goes back to the attempts of no
+            # active job, which `_clear` ends and forgets. The commands below are for the new
+            # attempt, of which the backend has seen nothing.
             attempts[job.attempt_id] = observations
             observations = {}
         if after.state.terminal:
@@ -250,6 +259,7 @@ class Reconciler:
     def _grace_of(self, job: Job) -> float:
         if self._evaluations is None or job.uid not in self._behind:
             return self._grace_s
+        # At least two polls: a short `grace_s` must not end before the next look at the files.
         wanted_s = self._behind[job.uid] + max(self._grace_s, 2 * POLL_S)
         return max(self._grace_s, min(wanted_s, self._evaluations.limit_s))
 
@@ -270,6 +280,7 @@ class Reconciler:
             known, now, grace_s=self._grace_of(job), patience_s=patience_s
         )
         if due is not None and self._evaluations is not None and exit_analysis.lingering(job):
+            # Files of evaluations change without a notification.
             due = min(due, POLL_S)
         delays = [self._perform(command, job, backend, observations) for command in commands(job)]
         return earliest((due, *delays))

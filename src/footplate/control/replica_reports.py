@@ -99,6 +99,10 @@ class Reports:
         job = current(self.store, bearer)
         _check_numbers(records, bearer.restart)
         self.receive(bearer, records)
+        # The lines are stored before the states and the exit. The acknowledgement of an exit tells
+        # the supervisor that everything before it is stored, and a job in a terminal state has all
+        # its lines. After a crash in between, the supervisor sends the same records again: lines
+        # are known by their numbers, so none is stored twice, and the exit is applied then.
         if ended:
             self.retrying(lambda: self._keep(job, bearer.replica, records))
         else:

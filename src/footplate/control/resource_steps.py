@@ -91,6 +91,8 @@ class ResourceSteps:
         if jobs:
             self.wake()
             return False
+        # The marks go before the record. After a crash in between, the next step repeats this.
+        # Marks without a record would keep their environments in the cache for ever.
         self._try(resource, self.environments.release)
         self.store.delete(resource)
         self.changed()

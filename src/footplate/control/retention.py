@@ -70,6 +70,8 @@ class Retention:
             self._next = now + _INTERVAL
             return INTERVAL_S
         except Exception:
+            # A generator that raised has ended. The next step would take that for the end of the
+            # pass.
             self._pages = None
             raise
         return 0.0

@@ -52,6 +52,8 @@ class ServiceLog:
             Unavailable: the database or the log can't be used now.
         """
         trial = job.spec.trial or ""
+        # Lines have the numbers of their events, so a copy that was interrupted goes on after its
+        # last line.
         last = self._logs.tail(job.log, _ATTEMPT, SERVICE, 1, trial)
         after = last[0].line.sequence if last else 0
         while stored := self._store.events(job.uid, after):

@@ -120,6 +120,8 @@ class Shells:
 
     def end(self, shell: Shell, how: str) -> None:
         """Ends a shell; ``how`` it ended is for the job's events, empty: it never began."""
+        # Withdraws the request if it has no answer yet: the replica must not open the shell any
+        # more.
         self._control_requests.wait((shell.control_request,), 0)
         self._forget(shell.control_request.asked)
         if how:

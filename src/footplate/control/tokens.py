@@ -47,6 +47,8 @@ class Tokens:
             PermissionDenied: the token isn't one of this server's.
         """
         subject, _, mac = token.rpartition(".")
+        # As bytes: `compare_digest` raises TypeError for a text that isn't ASCII, and anybody
+        # sends tokens.
         if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
             raise PermissionDenied("this token is not one of this server's replica tokens")
         attempt_id, _, rest = subject.partition(".")

@@ -8,7 +8,11 @@ from footplate.control.deadlines import Deadlines
 from footplate.domain.names import JobUid
 
 SWEEP_S = 15.0
-"""After so long all jobs are looked at, whatever was heard of them: any message may be lost."""
+"""After so long all jobs are looked at, whatever was heard of them: any message may be lost.
+
+Some changes send none at all: a deleted directory of a replica, a stop that the backend could not
+execute, an attempt without a job.
+"""
 MOST_NOTED = 10_000
 """News that nobody has taken; after more of it all are looked at."""
 

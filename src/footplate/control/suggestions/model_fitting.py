@@ -75,6 +75,7 @@ class Models:
         known = self._known(uid)
         with suppress(KeyError):  # without waiting for another fit
             return known[count]
+        # Who waits here finds the model that the other thread has fitted.
         with self._job_locks.of(JobUid(uid)):
             return known[count] if count in known else self._fit(kept, count, known)
 
@@ -100,6 +101,7 @@ class Models:
             if tuner.has_models(kept.study.config):
                 self.at(kept, tuner.newest(_without_trials(kept), kept.study.ended))
         except Exception:
+            # When the server ends, `_fit` raises on purpose.
             if not self._closed:
                 _log.exception("the server can't fit a model to the trials of study %s now", uid)
 

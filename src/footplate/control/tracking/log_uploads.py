@@ -92,6 +92,7 @@ class LogUploads:
         next step reads the same pieces again.
         """
         now = self._clock.now()
+        # `abs`: a clock that was set back must not stop the reading.
         if abs((now - self._looked_at).total_seconds()) < BUSY_S:
             return BUSY_S
         self._looked_at = now
@@ -116,6 +117,8 @@ class LogUploads:
 
     def _advance(self, upload: LogUpload) -> float | None:
         """Reads the next piece; returns the seconds to the next one, None: there is none."""
+        # The state is read before the files. If the job had ended by then, this reading finds
+        # everything that its programs wrote, and one without scalars is the last.
         job = self._find(upload.uid)
         ended = job is None or job.state.terminal
         try:

@@ -64,6 +64,11 @@ class TuningStep:
             Aborted: another server wrote the job or study meanwhile; call again.
             NotFound: the job was deleted meanwhile.
         """
+        # The order makes each write safe to repeat. Missing runs are created before ends are
+        # judged: a crash may have left a trial without a run, and `_judge` drops a trial without
+        # one. Ends are recorded before `_go_on` decides, because they count for the limits and for
+        # the next suggestion. Runs are cancelled after that decision, which may end the search.
+        # The job ends last, when no trial is left that another step would have to end.
         kept = self._study(job, search)
         runs = self._find_runs(job, search, kept)
         kept = self._judge(job, search, kept, runs)
@@ -112,6 +117,7 @@ class TuningStep:
                 continue
             run = self.runs.find(job, trial.number)
             if run is None and job.ending is None:
+                # The trial is stored, but the server died before it created the run.
                 run = self.runs.start(job, search, trial)
             if run is not None:
                 runs[trial.number] = run
@@ -129,6 +135,8 @@ class TuningStep:
             after = self._after(search, trial, runs.get(trial.number))
             if after.state.ended:
                 ended += 1
+                # Models are fitted to the first so many ended trials. With the order in the
+                # record, every server fits the same model, whatever dies in between.
                 after = replace(after, ended_as=ended)
             if after is not trial:
                 changed.append(after)
@@ -193,6 +201,7 @@ class TuningStep:
         prepared = any(run.state is not State.QUEUED for run in runs.values())
         begins = since is not None or prepared
         if job.ending is None and job.state is not State.RUNNING and begins:
+            # One state at a time: the transition table has no step from QUEUED to RUNNING.
             job = self._happen(job, TrialsBegin(self.clock.now(), running=False))
             if since is not None:
                 begin = TrialsBegin(self.clock.now(), running=True, since=since)
@@ -268,6 +277,7 @@ class TuningStep:
                 self.runs.cancel(run, early if job.ending is None else why_stopped(job.ending))
 
     def _finish(self, job: Job, kept: StudyWithTrials) -> tuple[Job, StudyWithTrials]:
+        # The study first: after the job's end no step looks at it any more.
         if kept.study.state is not StudyState.COMPLETED:
             kept = self._write(kept, replace(kept.study, state=StudyState.COMPLETED), ())
         return self._happen(job, TrialsGone(self.clock.now())), kept

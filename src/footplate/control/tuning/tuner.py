@@ -103,13 +103,17 @@ class Tuner:
         failures = self._failed[uid] = self._failed.get(uid, 0) + 1
         with self._lock:
             self._changed.add(uid)
+        # The exponent has a bound because large powers of a float raise OverflowError.
         return min(MAX_RETRY_S, RETRY_S * 2.0 ** min(failures - 1, 10))
 
     def _take(self) -> list[JobUid]:
         if not self._loaded:
+            # Set before the read: a `refresh` that comes during the read must cause another one.
             self._loaded = True
             self._load()
         with self._lock:
+            # Without a noted change it was the loop's backstop that called: a notification may be
+            # lost.
             taken, self._changed = self._changed or set(self._active), set()
         return sorted(taken)
 
