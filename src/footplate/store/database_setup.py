@@ -70,6 +70,7 @@ def bring_up_to_date(engine: Engine) -> None:
         if stored_revision(connection) == REVISION and _in_wal_mode(connection):
             return
     with alone(engine) as connection:
+        # Read again under the lock: another server may have migrated the database meanwhile.
         revision = stored_revision(connection)
         if revision is None:
             _create(connection)
@@ -130,6 +131,7 @@ def alone(engine: Engine) -> Iterator[Connection]:
         # SQLite rebuilds a table to change it: with foreign keys on, dropping the old one
         # would delete everything that refers to its rows.
         connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        # SQLAlchemy has begun a transaction of its own by now, and allows no second one.
         connection.rollback()
         with connection.execution_options(**TO_WRITE).begin():
             yield connection

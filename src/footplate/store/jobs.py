@@ -167,6 +167,7 @@ class SqlStore:
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
+            # Events are numbered after the last one, so two appends to one job must not overlap.
             _lock(connection, _LOCK_BY_UID, uid)
             append_events(connection, uid, events)
             self._transactions.tell(connection, NoticeKind.EVENTS, uid)

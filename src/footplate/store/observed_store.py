@@ -58,6 +58,8 @@ class ObservedStore:
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         try:
+            # Not `retrying`: the disk reserve is for what ends jobs, and new ones are refused on a
+            # full disk.
             self._inner.create(job, events)
             self._logged(job.uid, events)
             self._noted(job, events)
@@ -81,6 +83,7 @@ class ObservedStore:
 
     def delete(self, name: JobName, version: int) -> None:
         uid = self._inner.get(name).uid
+        # Read before: the store deletes the runs with their tuning job.
         removed = [uid, *(run.uid for run in self._inner.runs(uid))]
         try:
             self._inner.delete(name, version)

@@ -41,6 +41,7 @@ class Listener:
         self._server = server
         self._receive = receive
         self._missed = missed
+        # `close` writes to it, which ends the wait for notifications at once.
         self._reader, self._writer = os.pipe()
         self._closed = threading.Event()
         self._rest_s = _FIRST_REST_S
@@ -78,6 +79,7 @@ class Listener:
             connection.autocommit = True
             connection.execute(f"LISTEN {CHANNEL}")
             self._rest_s = _FIRST_REST_S
+            # After LISTEN: a write before that has sent nothing to this connection.
             self._missed()
             while not self._closed.is_set():
                 self._wait(connection)

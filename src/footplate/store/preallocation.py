@@ -68,6 +68,9 @@ def kept_log(engine: Engine) -> Iterator[None]:
 
 def _put_back(kept: Path, log: Path) -> None:
     if not log.exists():  # or it is still in use
+        # The header is erased, and that is on the disk, before the file gets the name of the log.
+        # SQLite replays a log with a valid header when it opens the database. The pages in this
+        # one are old: the database has them, and may have newer ones by the time of a crash.
         with kept.open("r+b", buffering=0) as file:
             file.write(bytes(_HEADER_BYTES))
             os.fsync(file.fileno())

@@ -112,6 +112,11 @@ def fence(lease: Lease) -> Callable[[Connection], None]:
     """
 
     def check(connection: Connection) -> None:
+        # The lock comes before the check, and is held until the commit. A taking of the lead needs
+        # it exclusively, so no other server takes the lead until this transaction is over. With
+        # the check first, another server could take the lead between the two, and this transaction
+        # would write in its term. The check sees a taking that has just ended, because in this
+        # isolation level each statement sees what was committed before it.
         connection.execute(select(func.pg_advisory_xact_lock_shared(_FENCE)))
         # By its holder, too: a database that went back in time gives out an epoch once more.
         if connection.scalar(select(func.count()).where(_is_ours(lease))) != 1:
@@ -150,6 +155,7 @@ class SqlServers:
 
     def join(self, member: Member, silent_s: float, database: str | None = None) -> str:
         with self._transactions.writing() as connection:
+            # Of two servers that join at once, one has to find the other in the register.
             connection.execute(select(func.pg_advisory_xact_lock(_JOINING)))
             now = now_micros(connection)
             _forget_dead(connection, now, silent_s)

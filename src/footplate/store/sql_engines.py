@@ -99,6 +99,7 @@ def _bound_idleness(connection: Any, _record: Any) -> None:
 
     The type Any is psycopg's, which need not be installed.
     """
+    # A rollback undoes SET, and the pool rolls back each connection that is returned to it.
     before, connection.autocommit = connection.autocommit, True
     connection.execute(f"SET idle_in_transaction_session_timeout = '{MOST_IDLE_S}s'")
     connection.autocommit = before
@@ -106,6 +107,7 @@ def _bound_idleness(connection: Any, _record: Any) -> None:
 
 def _make_sqlite(url: URL, lock_timeout_s: float) -> Engine:
     _make_private_file(Path(str(url.database)))
+    # None: the sqlite3 module begins no transactions by itself, as `_begin` does that.
     arguments = {"timeout": lock_timeout_s, "isolation_level": None}
     # The one used last has what it wrote in its memory still; another would read it again.
     engine = create_engine(

@@ -36,6 +36,7 @@ class Transactions:
         self._writer = engine.execution_options(**TO_WRITE)
         self._reader = engine.execution_options(**NO_TRANSACTION)
         self.several = engine.dialect.name == "postgresql"
+        # In SQLite each transaction that reads is a snapshot.
         level = {"isolation_level": "REPEATABLE READ"} if self.several else {}
         self._snapshots = engine.execution_options(**level)
         # SQLite has one writer at a time, and lets others sleep and retry: threads of this

@@ -160,6 +160,8 @@ class _Round:
 
     def _consider(self, group: Group) -> bool:
         """Starts the group's first job, or reserves capacity for it; returns if it did either."""
+        # The quota comes before the site: a job that only the quota of its project holds up
+        # reserves nothing, or it would hold up other projects.
         if group in self._held_up or not self._cycle.free.fits(group.quota_needs):
             self._held_up.add(group)
             self._advance(group)

@@ -117,6 +117,8 @@ def _key(claim: Claim) -> tuple[object, ...]:
         claim.project,
         claim.region,
         claim.longest_s,
+        # None below separates the two lists: else an amount of the quota could pass for one of the
+        # site.
         *sorted(claim.holds.items()),
         None,
         *sorted(claim.counts.items()),

@@ -17,7 +17,11 @@ from footplate.domain.jobs import Exit, ExitKind, Job, Replica
 from footplate.domain.lifecycle.signals import OWN_SIGNALS
 
 ECHO_S = 5.0
-"""How long before and after a loss the failures of others are its echoes."""
+"""How long before and after a loss the failures of others are its echoes.
+
+Programs notice a lost peer within seconds. A longer time would delay each failure of a gang: it
+isn't judged before.
+"""
 
 MOST_ECHOES = 3
 """How often a replica may fail as an echo between two losses: peers that keep failing because of
@@ -131,6 +135,8 @@ def is_echo(job: Job, replica: Replica) -> bool:
     end, at = replica.exit, replica.ended_at
     if end is None or at is None or not may_be_echo(end) or not matters(job, replica):
         return False
+    # All replicas start again, so every failure of this attempt counts as an echo, however late. A
+    # program that really fails does so again.
     if breaking_loss(job) is not None:
         return True
     if replica.judged:

@@ -57,6 +57,7 @@ def _restart_lost(job: Job, at: datetime) -> Change:
             back = replace(_again(replica), losses=replica.losses + 1)
             how = f"only this replica starts again, restart {back.losses} of {limit}"
             events.append(_notify(job, replica, how, at))
+            # `MOST_ECHOES` is a limit between two losses.
             forgiven = (replace(r, echoes=0) for r in job.replicas)
             job = _put(replace(job, replicas=tuple(forgiven)), back)
     return job, tuple(events)
@@ -123,6 +124,11 @@ def retry(job: Job, loss: Replica, at: datetime) -> Change:
         for r in job.replicas
     )
     cause, limits = exit_analysis.cause_of_loss(job, loss), job.spec.scheduling
+    # The losses of a replica count over all attempts of the job. If each attempt began at 0, a
+    # machine that kills whatever runs on it would cost (1 + max_restarts) * (1 + max_retries)
+    # starts. Only losses beyond `max_restarts` are retries: where all replicas restart together
+    # (`restarts_together`), the first losses of a replica lead here as well, and count as
+    # restarts.
     retries = sum(max(0, r.losses - limits.max_restarts) for r in counted)
     if retries > limits.max_retries:
         ending = Ending(State.FAILED, Code.ABORTED, f"{cause} ({_spent(job)})")

@@ -111,6 +111,8 @@ def commands(job: Job) -> tuple[Command, ...]:
         return (Start(),)
     if len(stopped) == len(job.replicas):
         return (Stop(),)
+    # An evaluator that was lost before the primary's success still comes back, while all others
+    # stop.
     waits = any(r.phase is Phase.WAITING and r.name not in stopped for r in job.replicas)
     return (Start(), Stop(stopped)) if waits else (Stop(stopped),)
 
@@ -234,6 +236,10 @@ def _end(job: Job, ending: Ending) -> Change:
     return replace(job, ending=ending, state=state), ()
 
 
+# Reports may be repeated and come late, so a replica only moves forward in this order, within one
+# start. LOST comes before EXITED: after the death of a supervisor, what it left may still report
+# how the program ended, and that decides between a restart and a success. GONE comes last, and
+# keeps the exit or the loss that is recorded by then.
 _ORDER = {phase: index for index, phase in enumerate(Phase)}
 
 
@@ -254,6 +260,7 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaLost():
             return _follow(job, event, _notify(job, moved, event))
         case ReplicaGone():
+            # The loss has its event already.
             news = known.phase is not Phase.LOST
             return _follow(job, event, _notify(job, moved, event) if news else ())
         case ReplicaPreparing() | ReplicaReady():
@@ -272,6 +279,8 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
         case ReplicaReady():
             moved = replace(replica, phase=Phase.READY, address=event.address)
         case ReplicaRunning():
+            # The return of a replica disturbs its peers, too: their failures soon after are echoes
+            # of it.
             upset_at = event.moment if replica.restart else None
             moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
         case ReplicaLost():

@@ -26,6 +26,7 @@ def apply(job: Job, event: Event) -> Job:
             running = after.state is State.RUNNING and after.start_time is None
             return replace(after, start_time=event.since) if running else after
         case SearchEnds() if job.ending is None:
+            # Only a RUNNING job may succeed. The caller sends the event again, and it counts then.
             if event.ending.state is State.SUCCEEDED and job.state is not State.RUNNING:
                 return _begin(job, State.RUNNING)
             return _end(job, event.ending)

@@ -74,6 +74,9 @@ def select_reports(
 def _insert(connection: Connection, uid: StudyUid, number: int, fresh: Sequence[Report]) -> None:
     """Inserts reports, with positions after the last one that the study ever used."""
     here = studies.c.uid == uid
+    # Not the highest position that is stored: if the last reports were deleted with their trial,
+    # their positions would be used again, and a reader that continues after them would miss the
+    # new reports.
     last = connection.scalar(select(studies.c.last_position).where(here)) or 0
     values = [rows.report_values(uid, number, last + n, r) for n, r in enumerate(fresh, 1)]
     connection.execute(insert(trial_reports), values)
