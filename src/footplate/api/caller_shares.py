@@ -50,6 +50,7 @@ class Shares:
         own, users = self._callers.get(caller, (asyncio.Semaphore(most), 0))
         self._callers[caller] = own, users + 1
         try:
+            # The own share comes first: a caller that waits for it holds up no other.
             async with own, self._all:
                 yield
         finally:

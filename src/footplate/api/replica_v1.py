@@ -64,6 +64,10 @@ class _ControlRequestApi:
             with suppress(RuntimeError):  # the server has stopped meanwhile
                 loop.call_soon_threadsafe(changed.set)
 
+        # The wait is registered before the pending requests are read. A request that arrives in
+        # between sets `changed`, and the wait below ends at once. If the read came first, such a
+        # request would be in neither: not found, and nobody woken, so that it waits for the end of
+        # `HOLD_S`. The second read below takes what has arrived meanwhile, also after a timeout.
         release = self._control_requests.hold(asked, wake)
         try:
             found, cursor = self._control_requests.pending(asked, after)

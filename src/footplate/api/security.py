@@ -143,6 +143,7 @@ class TokenCheck:
                     "other clients send `Authorization: Bearer TOKEN`, `x-goog-api-key: TOKEN` "
                     "or `?key=TOKEN`"
                 )
+            # As bytes: `compare_digest` raises TypeError for a text that isn't ASCII.
             known = hmac.compare_digest(given.encode(), self._token.encode())
             if not (known or await check_key(self._access, scope["path"], given)):
                 if self._access.note_wrong is not None:

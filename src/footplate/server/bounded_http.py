@@ -133,6 +133,7 @@ class BoundedRequests(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        # With pipelined requests `cycle` may be that of a later request, which is still served.
         if self.cycle.response_complete:
             self._mark_idle()
 

@@ -42,6 +42,7 @@ class SystemClock:
         self._lock = Lock()
         self._history = self._load()
         self._unsaved_since: float | None = None
+        # Compared with the history of the last server, the first reading shows a jump meanwhile.
         self.now()
 
     def now(self) -> datetime:

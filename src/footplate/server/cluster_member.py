@@ -80,6 +80,7 @@ class ClusterMember:
         """Leaves the service, so that another server may lead at once."""
         for loop in self._loops:
             loop.close()
+        # After the loops: only one thread may use the leadership.
         self._leadership.close()
         if self._listener is not None:
             self._listener.close()

@@ -337,6 +337,8 @@ def _once(path: Path, fresh: bytes) -> bytes:
         part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         _replace(part, fresh)
         try:
+            # A link fails where a rename would replace: if several servers start at once, the
+            # first file stays.
             os.link(part, path)
         except FileExistsError:
             pass
@@ -352,5 +354,6 @@ def _replace(path: Path, content: bytes) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
+        # Otherwise a power failure may leave the new name with zeros as its content.
         os.fsync(file.fileno())
     fresh.replace(path)

@@ -211,6 +211,7 @@ class _Listener(socket.socket):
             if visitor.enter():
                 return visitor, address
             visitor.close()
+        # asyncio takes this error for an empty queue, and accepts the rest in its next round.
         self._accepted = 0
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 

@@ -65,6 +65,8 @@ class GrpcRelay:
             raise ConnectionRefusedError("gRPC can't be started") from error
         reader, writer = await asyncio.open_connection(_LOOPBACK, port)
         own: tuple[str, int] = writer.get_extra_info("sockname")[:2]
+        # To the gRPC server the caller is this end. The note leads it to the client's own
+        # addresses, by which programs are known.
         self._relayed[own] = caller
         return GrpcConnection(reader, writer, lambda: self._relayed.pop(own, None))
 

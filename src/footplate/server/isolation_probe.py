@@ -120,6 +120,8 @@ class PromisedIsolation:
 
     def _find(self) -> Promised | None:
         with self._lock:
+            # The lock is held during the probe: others wait for its result instead of a second
+            # process.
             if self._answer is None:
                 found = ask_supervisor(self._settings, "probe", self._facts)
                 self._answer = Promised.decode(found) if found else None

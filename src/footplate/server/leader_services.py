@@ -60,6 +60,8 @@ class LeaderServices:
 
         No pass begins once it doesn't.
         """
+        # The queue outlives a lease, and must not begin this one with what it held during an
+        # earlier one.
         context.queue.refresh()
         self.leads = leads
         self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
@@ -140,6 +142,8 @@ class LeaderServices:
     def start(self) -> None:
         """Loads existing jobs, then reacts to every change."""
         for backend in self._backends:
+            # Before the first pass: a change after its look at the backend would wait for the next
+            # sweep.
             backend.watch(self._seen)
         for loop in self._loops:
             loop.start()
@@ -148,6 +152,8 @@ class LeaderServices:
     def close(self) -> None:
         """Stops all loops. Jobs keep running."""
         self._leftovers.close()
+        # Before the loops: closing a loop waits for its pass, and a pass of exports copies whole
+        # models.
         self._exports.close()
         for loop in reversed(self._loops):
             loop.close()

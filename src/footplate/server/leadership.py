@@ -82,6 +82,8 @@ class LeadershipServices:
     def begin(self, lease: Lease, leads: Callable[[], bool]) -> None:
         """Starts the services. If this raises an error, none runs."""
         services = self._make(lease, leads)
+        # Before the start: writes that come while the services load the jobs are passed on to
+        # them.
         self._leader.services = services
         try:
             services.start()
@@ -93,6 +95,9 @@ class LeadershipServices:
 
     def end(self) -> None:
         services, self._leader.services = self._leader.services, None
+        # Before `dismiss`: supervisors whose long polls end look for the announcement, which must
+        # not lead them back to this server. The services close last, as that waits for the passes
+        # in progress.
         self._data_dir.withdraw()
         self._dismiss()
         if services is not None:

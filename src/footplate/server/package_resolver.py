@@ -115,6 +115,7 @@ class ProcessResolver:
             output, errors = await process.communicate()
         finally:
             with suppress(ProcessLookupError):
+                # Builds may have started processes in other groups: `sweep_marked` ends these.
                 os.killpg(process.pid, signal.SIGKILL)
             await asyncio.shield(asyncio.to_thread(sweep_marked, mark))
         return _read_result(output, errors)

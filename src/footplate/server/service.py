@@ -138,6 +138,7 @@ class Service:
     def __init__(
         self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
     ) -> None:
+        # A lambda, because `replicas` is created below, and needs the port of the proxy for that.
         self.tls = TlsListeners(settings, data_dir, url, lambda key: replicas.programs.check(key))
         self.cluster = _make_cluster(settings, data_dir)
         self._context = context = ServiceContext(settings, data_dir, url, stop)

@@ -272,6 +272,8 @@ class _Server(uvicorn.Server):
         await service.tls.start(service.app, self.config, self.server_state, self._door)
         await super().startup(sockets=sockets)
         await self._start_cluster()
+        # After the server answers at its ports: an announcement leads supervisors and clients
+        # there.
         self._service.start()
         leader = self._service.cluster_member.leader_url
         self._on_ready(self._url, self._service.site, None if leader == self._url else leader)

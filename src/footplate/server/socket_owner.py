@@ -60,6 +60,8 @@ def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
         raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
     with socket.socket(family, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as channel:
         channel.send(encode_request(end, other))
+        # The kernel answers a request for one socket within `send`, so there is nothing to wait
+        # for.
         return parse_answer(channel.recv(_MAX_ANSWER_BYTES, socket.MSG_DONTWAIT))
 
 

@@ -211,6 +211,8 @@ def read_page(
     found: list[JsonObject] = []
     looked_at, size_bytes, deadline = 0, 0, monotonic() + MAX_TIME_S
     for each in merge_logs(logs, jobs, bounds, after, descending=descending):
+        # At least one entry is read in each call. Otherwise a page could make no progress, and its
+        # client would ask for the same one again and again.
         if (
             len(found) >= listing.limit
             or looked_at >= MAX_LOOKED_AT

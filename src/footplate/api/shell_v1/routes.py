@@ -330,6 +330,7 @@ class _ShellApi:
         unwatch = self._watch(shell.uid, wake)
         try:
             while True:
+                # Before the job is read: a change during the read ends the wait below at once.
                 changed.clear()
                 with suppress(
                     Unavailable

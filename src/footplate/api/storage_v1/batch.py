@@ -134,6 +134,7 @@ def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
     if _DOWNLOAD.search(path) or QueryParams(url.query).get("alt") == "media":
         raise InvalidArgument("a batch can't download objects: send each download by itself")
     headers = [(k.lower().encode("latin-1"), str(v).encode("latin-1")) for k, v in message.items()]
+    # The host of the batch itself was checked; those of the requests in it were not.
     host = [(name, value) for name, value in scope["headers"] if name == b"host"]
     return {
         **scope,
