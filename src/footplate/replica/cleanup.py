@@ -101,6 +101,8 @@ def _deliver(home: Home) -> int:
         print(f"the server doesn't answer: {error}", file=sys.stderr)
         return AGAIN
     except Refused as error:
+        # 403 means that the attempt is over for the server, or unknown to it: it will never take
+        # these records. All other refusals may pass.
         if error.status != _HTTP_FORBIDDEN:
             print(error, file=sys.stderr)
             return AGAIN

@@ -103,6 +103,8 @@ def load() -> Callable[[str], int]:
 def serve(run: Callable[[str], int]) -> int:
     """Forks for each request a process that does ``run`` with the path of its HOME."""
     title = ProcessTitle.find(COMMAND)
+    # A pass of the collector in a supervisor would write to all objects that it has from here, and
+    # so copy their pages. Frozen objects are left out of these passes.
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps; the server sees them end
@@ -170,6 +172,8 @@ def _live(
 
 def _leave(lock: int, log: int) -> None:
     """Gives this process the session and descriptors of one that was started by itself."""
+    # With the ignored SIGCHLD of the fork server the kernel would reap this process's children, and
+    # their exit status would be lost.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)

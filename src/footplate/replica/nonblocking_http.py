@@ -75,6 +75,8 @@ class NonblockingRequest:
         except BlockingIOError:
             return None
         except OSError as error:
+            # A server may close a kept connection just as the request is sent. That is no failure
+            # of the server, so the request is sent once more over a new connection.
             again = self._reused and not self._response.begun
             method, path, body = self._method, self._path, self._body
             self.abort()

@@ -27,6 +27,7 @@ QUIET_S = 2.0
 """A stream that nobody should hold any more is given up when it says nothing for so long."""
 LONGEST_DRAIN_S = 30.0
 _READS_OF_A_PIPE = 5
+"""A full pipe holds 64 KiB, which a stream reads in pieces of 16 KiB; one more finds the end."""
 
 
 class Errors(Stream):

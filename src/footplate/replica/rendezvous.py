@@ -176,6 +176,8 @@ class Rendezvous(Phase):
 
         def start() -> Phase:
             context.home.write("task.json", context.task.encode())
+            # Released as late as possible: from here on any process of the machine can take the
+            # ports before the program does.
             self._ports.release()
             return self._program.start(context)
 

@@ -271,6 +271,7 @@ class ReportClient:
             self._rest(now)
 
     def _rest(self, now: float) -> None:
+        # The exponent is limited: ``2 ** failures`` grows without end, and a float can't hold it.
         rest_s = min(self._longest_rest_s, MIN_BACKOFF_S * 2 ** min(self._failures, 16))
         self._failures += 1
         self._due = now + rest_s * (0.5 + 0.5 * self._vary())
@@ -328,6 +329,8 @@ class ReportClient:
         except DecodeError:
             return False
         number, expected = answer.acknowledged, self._sent > self._spool.acknowledged
+        # An answer that confirms nothing of what was sent isn't taken as success: after a success
+        # the same records would be sent again at once, without a rest.
         if not number <= self._spool.last or (expected and number <= self._spool.acknowledged):
             return False
         self.stop_wanted = self.stop_wanted or answer.stop

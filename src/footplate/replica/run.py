@@ -67,6 +67,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         if not ticket.server_file or not ticket.token:
             raise ValueError("its ticket names no server, or no token")  # noqa: TRY301  as above
         home.make_directories()
+        # The handlers come before the pid: a server may send SIGTERM as soon as it reads the pid.
         signals = Signals()
         _write_pid(home)
         # A stop request writes this mark first, then signals the pid if there is one.

@@ -152,6 +152,8 @@ class Spool:
         if number > self.last:
             self.acknowledge(self.last)
             self.last = self.acknowledged = number
+            # The new segment exists before the old ones go: a directory without any would have the
+            # next process number from 1 again.
             old, self._segments = self._segments, []
             self._add_segment()
             self._offset = 0
@@ -216,6 +218,9 @@ class Spool:
 
         A full disk has room for that. Old records under the new name aren't taken for new ones.
         """
+        # First the rename, then the truncation. A kill in between leaves records whose numbers
+        # don't fit the name, which ``_scan`` cuts off. The other order could leave an empty segment
+        # under the old name, and the next process would use its numbers a second time.
         old, new = self._segments[0], _Segment(self.last + 1)
         self.close()
         os.rename(self._path(old), self._path(new))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from footplate.replica.phase import Phase
 
 _LONGEST_POLL_S = 3600.0
+"""Deadlines may be ``NEVER``, which is infinite: poll takes no such number."""
 LEAVE_S = 5.0
 """A supervisor that was sent SIGTERM waits so long for a server that doesn't answer."""
 
@@ -31,6 +32,8 @@ class Signals:
         self._reading, writing = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(writing, False)
+        # Python continues a poll after a signal (PEP 475): only the byte in this pipe wakes it.
+        # Python writes the byte for signals with a handler in Python: SIGCHLD has an empty one.
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -116,6 +116,8 @@ class Home:
         """Replaces a file as a whole; only its owner may read it."""
         text = json.dumps(value)  # json.dump would do it in Python, ten times slower
         part = self._write_part(name, text)
+        # Cut to its length only after it is written. To empty the file first would give back the
+        # space that ``hold_space`` keeps in it, and a full disk could then refuse the text.
         os.truncate(part, len(text))
         os.replace(part, self / name)
 

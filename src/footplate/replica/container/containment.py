@@ -99,6 +99,7 @@ class EngineContainment(Containment):
         def body(ready: int) -> None:
             close_all_but({ready, stdout, stderr, status.writing})
             syscalls.die_with_parent(signal.SIGKILL)
+            # The supervisor may have died before prctl: no signal comes then.
             if os.getppid() != parent:
                 os._exit(1)
             begin_session()

@@ -161,10 +161,12 @@ class Runner:
             self._create(spec)
             details = engine.inspect(name)
         self._stop_signal = str(config.get("StopSignal") or _DEFAULT_STOP)
+        # Before the start: what a program printed before the connection would be lost.
         attachment = engine.attach(name)
         engine.start(name)
         self._started = True
         self._tell_start(details)
+        # A SIGTERM that came earlier had no container to go to: ``_stop`` has only noted it.
         if self._stopping:
             self._pass_stop()
         return attachment
@@ -315,6 +317,7 @@ def end_as(status: int) -> None:
     number = status - SIGNALLED
     if 0 < number < signal.NSIG:
         try:
+            # Else this process would leave a core dump of its own, beside that of the program.
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if number not in (signal.SIGKILL, signal.SIGSTOP):
                 signal.signal(number, signal.SIG_DFL)

@@ -99,6 +99,8 @@ class BuildCache:
                     if self._read(key) is not None:
                         tell(f"{name} has changed since it was made: the service makes it again")
                     self._build(key, make, descriptor)
+                # flock doesn't change an exclusive lock to a shared one in one step: another
+                # process may remove the build in between. So it is looked for again.
                 cache_locks.share(descriptor, wait)
                 built = self._keep(key, descriptor)
                 if built is not None:

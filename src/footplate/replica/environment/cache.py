@@ -110,6 +110,8 @@ class Cache:
             aside = set_aside(found.path)
         finally:
             os.close(descriptor)
+        # Outside the lock: the rename has made room for a new build of the same key, which needn't
+        # wait until thousands of files are deleted.
         remove(aside)
         return True
 

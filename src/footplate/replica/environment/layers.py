@@ -59,6 +59,8 @@ def format_header(python: str) -> bytes:
     path = os.fsencode(python)
     if len(path) <= _MAX_SHEBANG_BYTES - 2 and b" " not in path:
         return b"#!" + path + b"\n"
+    # The kernel reads a limited part of this line, and splits it at blanks. So sh starts the
+    # interpreter: what is a command for sh is a string literal for Python.
     return b"#!/bin/sh\n'''exec' \"" + path + b'" "$0" "$@"\n' + b"' '''\n"
 
 
@@ -202,6 +204,7 @@ class Layers:
 # Assembles an environment: a runtime, and a layer of the user's packages above it.
 
 _LAYOUT = "3"
+"""A part of every key: another value has all layers built anew, as their content is to change."""
 
 
 class Assembly:

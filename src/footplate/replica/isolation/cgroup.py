@@ -286,6 +286,8 @@ def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable
 def _make(parent: str, name: str) -> str:
     path = os.path.join(parent, name)
     try:
+        # It may exist: controllers of version 1 can share a hierarchy, and a start that is tried
+        # again finds what it made before.
         os.mkdir(path)
     except FileExistsError:
         if not os.path.isdir(path):
@@ -304,6 +306,7 @@ def _kill_unified(group: str) -> bool:
         return True
     with open(events, encoding="ascii") as file:
         poller = select.poll()
+        # The kernel reports a change of this file as POLLPRI, to those who have read it before.
         poller.register(file, select.POLLPRI)
         while "populated 1" in file.read():
             left_s = end - time.monotonic()
@@ -330,6 +333,8 @@ def _kill_frozen(group: str) -> bool:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+        # Frozen processes don't die. The group is thawed for that, frozen and listed again: only a
+        # pass that finds it empty proves that none has forked before the freeze took hold.
         write_text(state, "THAWED")
         if not pids:
             return True

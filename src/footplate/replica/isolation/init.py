@@ -173,6 +173,8 @@ def _begin(config: InitConfig, supervisor: int, ready: int, control: int) -> Non
 
     If the supervisor dies before init can be told of its death, the control socket closes.
     """
+    # A pass of the collector would write to pages that this process still shares with the
+    # supervisor, and the kernel would copy each of them.
     gc.disable()
     close_all_but({ready, control, *config.descriptors()})
     begin_session()
@@ -191,15 +193,19 @@ def _keep(config: InitConfig, supervisor: int, ready: int, control: int) -> None
     begin_session()
     leave_host(syscalls.CLONE_NEWPID)
     syscalls.die_with_parent(signal.SIGKILL)
+    # The supervisor may have died before prctl: no signal comes then.
     if os.getppid() != supervisor:
         os._exit(1)
     pid = os.fork()
     if pid:
         _write_number(control, pid)
+        # The supervisor waits for the end of both pipes: a copy that stays open here would keep it
+        # waiting as long as the program runs.
         for descriptor in (control, ready, *config.descriptors()):
             os.close(descriptor)
         os.waitpid(pid, 0)
         os._exit(0)
+    # Once more: a child doesn't inherit this setting.
     syscalls.die_with_parent(signal.SIGKILL)
     _live(config, supervisor, ready, control)
 
@@ -219,6 +225,7 @@ def _live(config: InitConfig, supervisor: int, ready: int, control: int) -> None
     program = _start(config)
     if config.launch.user is not None:  # to change users has made the kernel forget it
         syscalls.die_with_parent(signal.SIGKILL)
+    # Not before the program has started: until then any error reaches the supervisor through it.
     os.close(ready)
     _serve(program, control, wake_end)
 

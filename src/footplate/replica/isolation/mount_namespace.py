@@ -92,6 +92,8 @@ class MountNamespace:
 
         Raises OSError.
         """
+        # No mount that is made here may appear on the host. Then the root is bound to itself:
+        # pivot_root takes nothing but a mount.
         syscalls.mount("none", "/", syscalls.MS_REC | syscalls.MS_SLAVE)
         syscalls.mount(self.root, self.root, syscalls.MS_BIND)
         host = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

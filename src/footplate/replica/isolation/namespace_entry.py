@@ -60,9 +60,13 @@ class Entry:
 
         Raises OSError, Unavailable.
         """
+        # The groups come before the question whether the program lives. If it ended after the
+        # question, its groups would be killed before this process joins them, and it would stay.
         for group in self._groups:
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as file:
                 file.write("0")
+        # All are opened before the first is entered: from inside the program's mount namespace
+        # /proc shows other processes, or these under other numbers.
         doors = [_open_namespace(self.program.pid, kind) for kind in _NAMESPACES]
         if not self.alive:  # then these may be another's; and the groups may have been emptied
             raise Unavailable("the replica's program has ended")

@@ -41,6 +41,8 @@ class Process:
 
 def find(pid: int) -> Process | None:
     try:
+        # The name of a process stands in parentheses before these, and may itself hold blanks and
+        # parentheses: the last one ends it.
         fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
         return Process(pid, int(fields[1]), int(fields[19]), zombie=fields[0] in ("Z", "X"))
     except UNSEEN:
@@ -127,6 +129,8 @@ def kill(process: Process) -> None:
     """Sends SIGKILL to the process, if it is still there; never to a later one with its number."""
     descriptor = -1
     try:
+        # Opened before ``is_alive`` looks: what that finds alive then is what the descriptor is of,
+        # even if its number is another process's a moment later.
         if hasattr(os, "pidfd_open"):
             descriptor = os.pidfd_open(process.pid)
     except ProcessLookupError:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _OOM_SCORE = "/proc/self/oom_score_adj"
 _OOM_SCORE_RISE = 500
 _OOM_SCORE_LIMIT = 1000
+# Python ignores the first two from its start, and a program would inherit that over ``exec``. The
+# supervisor ignores SIGHUP and handles the rest, which children that don't exec would keep.
 _RESET_SIGNALS = ("SIGPIPE", "SIGXFSZ", "SIGTERM", "SIGINT", "SIGHUP", "SIGCHLD")
 _UNSTARTED = 127
 _PART_BYTES = 4096
@@ -230,6 +232,7 @@ def fork_child(launch: Launch) -> int:
     The program leads a process group of its own. It is never a copy of this process, as after
     ``os.fork``: the kernel would copy page tables only to drop them. Raises OSError.
     """
+    # Python's posix_spawn can set no working directory: the child inherits this process's.
     os.chdir(launch.cwd)
     os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
     streams = [
@@ -237,6 +240,7 @@ def fork_child(launch: Launch) -> int:
         (os.POSIX_SPAWN_DUP2, launch.stdout, 1),
         (os.POSIX_SPAWN_DUP2, launch.stderr, 2),
     ]
+    # Before the user changes: fchown needs root.
     launch.own_output()
     _limit(launch)
     if launch.user is None:
@@ -256,6 +260,7 @@ def _limit(launch: Launch) -> None:
 
 def _spawn_program(launch: Launch, streams: Sequence[tuple[str | int, ...]]) -> int:
     words = launch.argv, launch.environment
+    # A process group and no session: standalone builds of Python can't ask posix_spawn for one.
     return os.posix_spawnp(launch.argv[0], *words, file_actions=streams, setpgroup=0)
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _INTERVAL_S = 0.002
 _EMPTY_PASSES = 3
+"""/proc isn't read at one moment: a process that is forked meanwhile, by one that dies before it is
+reached, is in no list of that pass."""
 
 
 class SubreaperContainment(Containment):
@@ -69,6 +71,8 @@ class SubreaperContainment(Containment):
         """Reaps adopted orphans; as long as the program is a zombie, those that ended before it."""
         while True:
             pid = _find_zombie()
+            # ``waitid`` returns the first zombie again and again, so those behind the program wait.
+            # The program stays: its phase reads the exit status.
             if not pid or (self._child is not None and pid == self._child.pid):
                 return
             os.waitpid(pid, 0)

@@ -127,6 +127,8 @@ def _find_devices() -> Iterator[str]:
 
 def become(user: User) -> None:
     """Makes this process run as the user, for good. Raises OSError."""
+    # In this order: only root may drop capabilities from its bounding set and choose groups, so the
+    # user changes last.
     syscalls.forgo_new_privileges()
     os.setgroups(user.groups)
     os.setresgid(user.gid, user.gid, user.gid)
@@ -152,6 +154,7 @@ class EffectiveUser:
         os.setresuid(self._user.uid, self._user.uid, 0)
 
     def __exit__(self, *_: object) -> None:
+        # The other way round: root first, for its right to change the groups.
         os.setresuid(0, 0, 0)
         os.setresgid(0, 0, 0)
         os.setgroups([])

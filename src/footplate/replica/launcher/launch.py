@@ -67,6 +67,8 @@ def serve(directory: str, config: LauncherConfig, incarnation: str, *, resumed: 
 
 def now_s() -> float:
     """Returns the time of a clock that goes on while the machine sleeps."""
+    # While a node sleeps, the server's clock goes on: after the lease it starts the replica
+    # elsewhere. A launcher that wakes up must know that its lease is over.
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
@@ -123,6 +125,7 @@ class Launcher:
                 self._look()
                 await asyncio.sleep(_LOOK_S if self._is_moving() else _REST_S / 4)
                 if talking.done():
+                    # Only an error ends it, and then this launcher: the parent starts another.
                     talking.result()
         finally:
             talking.cancel()
@@ -178,6 +181,8 @@ class Launcher:
     def _stop(self) -> None:
         replica = self._replica
         if replica is not None and not self._gone and not (self._stopped and not replica.lived):
+            # A supervisor that has yet to begin finds the request on the disk when it begins.
+            # Between that look and now it may have begun: so it is also signalled, once it lives.
             if not self._stopped or not self._told:
                 self._told = replica.lived
                 replica.stop()
@@ -229,6 +234,8 @@ class Launcher:
                     await self._obey(LauncherAnswer(leave=True))
                 await asyncio.sleep(retry_s)
             if answer is not None:
+                # The lease counts from when the report was sent, not from the answer: the server
+                # counts from when it got the report. So the lease ends here before it ends there.
                 self._answered_s, retry_s = sent_s, _MIN_RETRY_S
                 await self._obey(answer)
 

@@ -87,12 +87,18 @@ class Parent:
     def _live(self, deaths: int) -> int:
         """Runs one launcher until it ends, and returns its wait status."""
         own = os.getpid()
+        # No signal may arrive between the fork and the assignment. In the parent ``_tell`` would
+        # find no child, and the launcher would never hear of it. The child would run the parent's
+        # handler.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._child = child = os.fork()
         if not child:
             self._become_launcher(own, deaths)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         while True:
+            # All children are waited for: as a subreaper this process also gets the launcher's
+            # orphans. The launcher isn't reaped at once, since ``_tell`` may be about to use its
+            # number.
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             if ended is not None and ended.si_pid == child:
                 self._child = 0  # before its number can be another's
@@ -107,6 +113,7 @@ class Parent:
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
             syscalls.die_with_parent(signal.SIGTERM)
+            # The parent may have died before prctl: no signal comes then.
             if os.getppid() == parent:
                 code = self._serve(deaths)
         except BaseException:

@@ -93,6 +93,7 @@ class ReplicaProcess:
             print(f"the launcher can't write the request to stop: {error}", file=sys.stderr)
         if self.lived:
             self._signal(signal.SIGTERM)
+            # A stopped supervisor would not handle SIGTERM.
             self._signal(signal.SIGCONT)
 
     def _follow(self) -> None:
@@ -206,6 +207,7 @@ def _end_with(parent: int) -> Any:
 
     def prepare() -> None:
         libc.prctl(_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        # The launcher may have died before prctl: no signal comes then.
         if os.getppid() != parent:
             os._exit(1)
 

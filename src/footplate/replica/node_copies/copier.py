@@ -207,6 +207,8 @@ class NodeCopier:
         identity = None if status is None else identify(status)
         if not is_wanted(bucket.known.get(name), identity, generation):
             return
+        # One for each generation: a copy that continues must not join parts of two states of an
+        # object.
         part = bucket.part(f"{name}\0{generation}")
         have = os.path.getsize(part) if is_there(part) else 0
         if have > size:
