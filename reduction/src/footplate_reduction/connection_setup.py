@@ -185,6 +185,7 @@ class _ConnectionSet:
         for key, _ in self._selector.select(wait_s):
             key.data.receive()
             if key.data.connection is None:
+                # By the number: the socket is closed, and doesn't have one any more.
                 self._selector.unregister(key.fd)
 
     def _add_lanes(self, reached: Endpoint) -> None:

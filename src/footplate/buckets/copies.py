@@ -168,6 +168,7 @@ class _Copy:
             return
         self._require_room(info)
         source = self._top / "arriving"
+        # A server that was killed may have left it, and ``staged`` takes no file that exists.
         source.unlink(missing_ok=True)
         with staged(source, chunks(info.name)):
             made = FileState.of(source.stat())

@@ -20,6 +20,7 @@ def remove_empty_tree(name: str, parent: int) -> bool:
     child = os.open(name, DIRECTORY, dir_fd=parent)
     try:
         return (
+            # A look at all of it first: a file or a lock must not leave half of the tree.
             _remove_below(child, dry=True)
             and _remove_below(child)
             and remove_directory(name, parent)

@@ -80,6 +80,8 @@ class Records:
             if lost and not self._connection.execute("SELECT * FROM sqlite_master").fetchone():
                 raise self._damaged("the file is missing or empty")
             self._connection.execute("PRAGMA journal_mode = WAL")
+            # Each commit reaches the disk: the record of a file must not be lost in a power cut
+            # after which the file is in its place.
             self._connection.execute("PRAGMA synchronous = FULL")
             if found := find_damage(self._connection):
                 raise self._damaged(found)

@@ -114,6 +114,9 @@ class Objects:
             folder = self.folder(draft.bucket)
             self._require(draft)
             state = FileState.of(source.lstat())
+            # The record is stored before the file is moved, beside that of the file which is still
+            # there. Each belongs to one state of the file, so a kill at any moment leaves a file
+            # with its own record. ``settle`` then deletes the other one.
             record = self._prepare(draft, state, digest)
             kept = self._records.placeholders(draft.bucket, f"{draft.name}/")
             move_into(folder, path, source, clear=not kept)
@@ -170,6 +173,8 @@ class Objects:
                         os.fsync(parent)
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # a program's work
                 raise _missing(bucket, name) from None
+            # After the file: without a record it would be taken for a program's file, and become a
+            # new object. A record without a file does no harm.
             self._records.drop(bucket, name)
             parts = path.parts if path.directory else path.parents
             remove_empty_directories(self.folder(bucket), parts, self._has_placeholder(bucket))

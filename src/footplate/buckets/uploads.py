@@ -76,6 +76,8 @@ class Uploads:
             raise NotFound(
                 f"the record of upload {upload_id!r} is damaged; begin a new upload"
             ) from None
+        # The data is moved as the object is made. Where it is missing, a server died between that
+        # and ``finish``.
         return draft, bool(document["done"]) or not self.data(upload_id).exists()
 
     def received_bytes(self, upload_id: str) -> int:

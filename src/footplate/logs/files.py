@@ -87,6 +87,7 @@ class FileWatcher:
 
     def close(self) -> None:
         self._closed.set()
+        # The thread may be waiting for a follower.
         self._wanted.set()
         if self._thread is not None:
             self._thread.join()
@@ -288,6 +289,7 @@ class FileLogs:
         with self._held(uid) as slot:
             self._path(uid).unlink(missing_ok=True)
             self._limits.pop(uid, None)
+            # The next append opens a new file: this descriptor is of one that has no name any more.
             self._retire(uid, slot)
 
     def close(self) -> None:

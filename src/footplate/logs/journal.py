@@ -110,15 +110,19 @@ class Journal:
         for line in fresh:
             if line.sequence <= sequence:
                 continue
+            # Times only grow, whatever the clock does: ``seek`` bisects by them, and ``gcloud ...
+            # stream-logs`` needs times that never decrease.
             timestamp = now if timestamp is None else max(now, timestamp + _TICK)
             parts.append(log_records.encode_record(timestamp, writer, line, previous))
             sequence, previous = line.sequence, offset
             offset += len(parts[-1])
+        # No line was new, so ``previous`` is before the end. A checkpoint alone needs no write.
         if previous < self.size:
             return False
         self._write(b"".join(parts))
         if checkpointed:
             self._checkpoint_offset = self.size
+        # Only after the write: one that failed has left the file as it was.
         self._timestamp, self._lasts[writer] = timestamp, LastEntry(sequence, previous)
         self.size = offset
         return True

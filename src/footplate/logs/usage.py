@@ -175,6 +175,7 @@ class FileUsage:
         condensed = condense(points, max(1, self._most // 2))
         records = [Record(newest.attempt, newest.sequence, p, newest.counters) for p in condensed]
         part = path.with_suffix(".part")
+        # A server that was killed may have left it, and ``_write`` appends.
         part.unlink(missing_ok=True)
         _write(part, b"".join(map(encode, records)))
         part.replace(path)

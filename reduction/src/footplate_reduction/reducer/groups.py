@@ -150,6 +150,7 @@ class Groups:
                 raise Refused(f"group: {MOST_GROUPS} groups are open, and more are not allowed")
             group = Group(hello)
         complete = group.join(member)
+        # After ``join``, which may refuse the worker: no group stays that nobody has joined.
         self._groups[hello.group] = group
         self._take_in(group, member)
         if complete is not None:
@@ -258,6 +259,7 @@ class Groups:
         self._drop_if_over(group)
 
     def _drop_if_over(self, group: Group) -> None:
+        # ``_break`` may have dropped it already.
         if group.over and self._groups.get(group.name) is group:
             del self._groups[group.name]
 

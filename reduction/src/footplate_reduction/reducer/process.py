@@ -96,6 +96,7 @@ class Listener:
         try:
             connection, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError, ConnectionError):
+            # The connection may have ended since the selector reported it.
             return
         except OSError:  # no descriptors or memory left: later
             self._pause()
@@ -189,6 +190,7 @@ class Reducer:
         """Serves until SIGTERM, SIGINT or a loss of the network. Returns the exit status."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.end())
+        # Python continues a select after a signal (PEP 475): only the byte sent here wakes it.
         signal.set_wakeup_fd(self._ringer.fileno(), warn_on_full_buffer=False)
         lanes = "1 lane" if self._settings.lanes == 1 else f"{self._settings.lanes} lanes"
         _say(f"listening on {self.address}, {lanes}, adds with {self._instructions}")
@@ -236,6 +238,7 @@ class Reducer:
 
     def _leave(self, status: int) -> int:
         _say("cut off from all workers: ends" if status == CUT_OFF else "told to end")
+        # A closed listener doesn't tell its address any more.
         here = self.address
         self._handshake_listener.close()
         os.close(self._living)

@@ -227,6 +227,7 @@ class Allocations:
             self._refusals[name] = reason, self._monotonic() + REFUSED_RETRY_S / 10
             return
         self._refusals.pop(name, None)
+        # Another server has submitted the allocation, too, and its job was bound first.
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
             self._engine.cancel(job_id)
 

@@ -248,6 +248,7 @@ class AttemptFiles:
         """Removes the attempt's files. Raises OSError if they can't be moved away."""
         trash = self._root / f"{_TRASH}{secrets.token_hex(8)}"
         with suppress(FileNotFoundError):
+            # In one step: replicas of half an attempt could look as if they had yet to start.
             (self._root / attempt_id).rename(trash)
             shutil.rmtree(trash, ignore_errors=True)
 
@@ -343,7 +344,10 @@ def write_once(path: Path, content: Content) -> Content:
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         _write(part, content)
+        # A link, not a rename: it fails where the name exists. So one of several servers writes the
+        # file, and the others read what that has written.
         os.link(part, path)
+        # What follows from the file, such as a running job, may outlive a power cut: so must it.
         _sync(path.parent)
     except FileExistsError:
         return _read(path) or content

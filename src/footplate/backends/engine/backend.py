@@ -236,6 +236,7 @@ class EngineBackend:
     def _work(self) -> None:
         asked_s = float("-inf")
         while not self._closed:
+            # Before the attempts are taken: one that is noted after that sets the event once more.
             self._woken.clear()
             now_s = self._monotonic()
             due = now_s - asked_s >= self._poll_s

@@ -108,6 +108,9 @@ class KubernetesEngine:
                             f"Kubernetes refuses the job's Pod: {_say(error)}"
                         ) from error
                     raise
+            # Last: ``list`` leaves out a job without this mark. If the server dies before it, the
+            # job counts as missing and is submitted again, which adds what it lacks. With the mark,
+            # a Pod that is missing has been deleted.
             patch = {"metadata": {"annotations": {manifests.COMPLETE: "true"}}}
             core.patch_namespaced_secret(name, self._namespace, patch, **_RAW)
             return name

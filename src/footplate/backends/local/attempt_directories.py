@@ -49,6 +49,8 @@ class DeletionQueue:
     def enqueue(self, directory: Path) -> None:
         """Moves a directory into the queue."""
         self._path.mkdir(mode=0o700, exist_ok=True)
+        # A directory can't be renamed to one with content: an earlier one of this name may still
+        # wait to be deleted.
         for number in count():
             try:
                 directory.rename(self._path / f"{directory.name}.{number}")
@@ -69,6 +71,7 @@ class DeletionQueue:
     def _work(self) -> None:
         while not self._closed:
             self._wake.wait()
+            # Cleared before the look: what is moved here during it wakes the thread once more.
             self._wake.clear()
             try:
                 for left in empty(self._path, lambda: self._closed):

@@ -111,6 +111,7 @@ def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> No
     except PermissionError:  # not ours: removed only if it is empty
         os.rmdir(child, dir_fd=directory)
         return
+    # A removal that was cut short may have left directories with these names.
     for number in numbers:
         try:
             os.rename(child, f".{number}", src_dir_fd=directory, dst_dir_fd=top)

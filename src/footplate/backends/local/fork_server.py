@@ -81,6 +81,7 @@ class ForkServer:
         if answer:
             _say(answer.decode(errors="replace"))
             return None
+        # Killed, it can't fork any more: from then on the supervisor's lock tells if it has.
         self._end("it doesn't answer")
         raise ForkUncertain(
             "the fork server doesn't answer; the replica's supervisor may have started"

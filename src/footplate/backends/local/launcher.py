@@ -136,6 +136,7 @@ def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
     On Linux, the checked process is surely the one that gets the signal. SIGCONT follows, since a
     stopped supervisor wouldn't handle SIGTERM.
     """
+    # Opened before ``is_right`` looks: the signal then goes to the process that was looked at.
     descriptor = _open_process(pid)
     try:
         if not is_right():

@@ -231,16 +231,22 @@ class ReplicaController:
 
     def _start(self, replica_state: ReplicaState) -> None:
         """Spawns a supervisor, which inherits the spawn lock: there is never a second one."""
+        # A replica that is to stop needn't wait for another attempt: there is none.
         if replica_state.due_s is not None and not replica_state.home.to_stop:
             return
         spawn_lock = untrusted_files.take_lock(replica_state.home.spawn)
         try:
+            # The status was read without the lock. Since then another server may have spawned a
+            # supervisor, and that may even have ended and freed the lock. So HOME is read again,
+            # under the lock.
             if spawn_lock is None or not replica_state.home.is_untouched():
                 replica_state.postpone(self._monotonic(), LONGEST_START_S)
             elif replica_state.home.to_stop:
                 replica_state.home.write_gone("the replica was stopped before it started")
                 replica_state.settle()
             elif replica_state.spawned:
+                # The supervisor that this process spawned is dead, as the lock is free, and never
+                # took HOME. Another one would end the same way.
                 replica_state.home.write_gone(_stillborn(replica_state.home))
                 replica_state.settle()
             else:

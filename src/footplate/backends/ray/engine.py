@@ -106,6 +106,8 @@ class RayEngine:
             "metadata": {"started_by": "footplate"},
         }
         answer = self._send("POST", "/api/jobs/", json=body)
+        # Ray refuses an id that it knows: an earlier call may have submitted the job, though its
+        # answer was lost.
         if answer.status_code >= 400 and self.find(request.name) is None:
             problem = _last_line(answer.text)
             if answer.status_code < 500:
@@ -237,6 +239,8 @@ def pack(settings: RaySettings, request: JobRequest) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in files.items():
+            # ``ZipInfo`` has a fixed date: the same request gives the same bytes, so a second
+            # submission uploads to the same name.
             archive.writestr(zipfile.ZipInfo(name), content)
     return packed.getvalue()
 
