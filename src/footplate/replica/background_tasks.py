@@ -98,6 +98,7 @@ class BackgroundTasks:
         for background_task in self._running:
             now = find(background_task.process.pid)
             if now is not None and now.start == background_task.process.start:
+                # Before the kill: afterwards the children of what was killed have another parent.
                 below = find_descendants(now.pid)
                 os.killpg(now.pid, signal.SIGKILL)
                 for process in below:

@@ -82,6 +82,7 @@ class DiskLimit:
             self._walk = Walk(self._paths, self._find_pids())
         except (OSError, SpawnFailed):  # it is measured again
             return
+        # A walk ends itself after ``LONGEST_S``: one that still runs at twice that hangs.
         self._began, self._due = now, now + 2 * LONGEST_S
 
     def close(self) -> None:

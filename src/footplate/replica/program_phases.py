@@ -282,6 +282,7 @@ class Draining(Phase):
         self._read_left()
         still_open = [stream for stream in self.streams if stream.open]
         read_bytes = sum(stream.read_bytes for stream in self.streams)
+        # While the journal takes no output, nothing is read: that doesn't make a pipe quiet.
         if read_bytes != self._read_bytes or not journal.accepts():
             self._quiet_at = now + QUIET_S
         if not journal.accepts():

@@ -64,6 +64,8 @@ def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
         chosen = placement_group_table(group)["bundles_to_node_id"]
         nodes = [addresses[chosen[rank]] for rank in range(len(bundles))]
         remove_placement_group(group)
+        # Each node has 1 of the resource named after it: a small part of it binds a place to the
+        # node, and leaves enough for all others.
         bound = [{**b, f"node:{nodes[rank]}": 0.001} for rank, b in enumerate(bundles)]
         group = placement_group(bound, strategy=strategy, name=f"{job['name']} (bound)")
         if group.wait(PIN_S):

@@ -88,6 +88,7 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
     options = [
         "--parsable",
         "--no-requeue",
+        # A gang goes on without a lost node: its launchers on other nodes must not be ended.
         "--no-kill",
         f"--job-name={request.name}",
         "--comment=footplate",

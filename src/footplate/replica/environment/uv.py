@@ -35,6 +35,7 @@ _DONE = re.compile(r"(?:Installed|Audited|Checked) (\d+) packages?")
 _ROWS_AND_COLUMNS = struct.pack("HHHH", 50, 300, 0, 0)
 _LOST_MODULE = "No module named 'pkg_resources'"
 _BEFORE_THE_LOSS = "setuptools<81\n"
+"""The bound that the deprecation warning of ``pkg_resources`` names."""
 _TAIL_CHARACTERS = 64 << 10
 _READABLE = 0o755
 _MOST_OUTPUT_BYTES = 16 << 20

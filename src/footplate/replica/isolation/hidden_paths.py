@@ -48,6 +48,7 @@ class HiddenPaths:
         for path in sorted({*self.sealed, *self.shown}):  # the outer ones first
             _show(host, path)
         for path in (*self.hidden, *self.sealed):
+            # Last: the mount points of what is shown are made in these directories.
             syscalls.seal(path)
 
     def showing(self, path: str) -> HiddenPaths:

@@ -239,6 +239,7 @@ def leave_host(flags: int = 0) -> None:
         syscalls.unshare(flags)
     except PermissionError:
         syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
+        # Before that the kernel lets no ordinary user write gid_map.
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")

@@ -53,6 +53,7 @@ def main(config: dict[str, Any]) -> None:
 def make_private(root: str, *names: str) -> str:
     """Returns a directory below ``root``, created so that only this user can see its contents."""
     os.makedirs(root, mode=0o700, exist_ok=True)
+    # Below /tmp another user may have made it before, or a link in its place.
     found = os.lstat(root)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(root):
         sys.exit("%s must be a directory that only this user may use (mode 0700)" % root)
@@ -89,6 +90,7 @@ def download(facts: dict[str, Any], digest: str, path: str) -> None:
     import hashlib
     import http.client
 
+    # Of its own: other launchers of this node may fetch the same archive at this moment.
     part = "%s.%s" % (path, os.urandom(8).hex())
     connection = connect(facts["url"], facts["authority"])
     try:

@@ -235,6 +235,8 @@ class Sampler:
 
     def _listen(self) -> None:
         read_bytes = sum(stream.read_bytes for stream in self._output)
+        # While the journal takes no output, the pipes aren't read: a program that is held back
+        # isn't idle.
         if read_bytes != self._read_bytes or not self._context.journal.accepts():
             self._read_bytes = read_bytes
             self._silence.end()
