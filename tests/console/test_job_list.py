@@ -16,6 +16,13 @@ from tests.console.screens import check_accessibility, look, weigh
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+_CHANGE_AFTER_ROWS = """async () => {
+  await htmx.ajax("GET", "/jobs", {target: "#rows", swap: "outerHTML"});
+  document.body.dispatchEvent(new CustomEvent("footplate:change"));
+  return document.getElementById("rows").classList.contains("htmx-request");
+}"""
+"""Replaces the rows, and announces a change at once; returns whether the rows are read again."""
+
 
 def test_it_looks_right(browser: Browser, service: RunningService) -> None:
     look(browser, f"{service.url}/jobs", "jobs", "tbody tr")
@@ -91,6 +98,13 @@ def test_authors_are_a_column_where_there_are_several(page: Page, service: Runni
     page.goto(f"{service.url}/jobs?q=long")
     expect(page.locator("#rows tbody tr").first).to_be_visible()
     expect(authors).to_have_count(0)
+
+
+def test_rows_that_were_replaced_follow_changes_at_once(
+    page: Page, service: RunningService
+) -> None:
+    page.goto(f"{service.url}/jobs")
+    assert page.evaluate(_CHANGE_AFTER_ROWS) is True
 
 
 def test_older_and_newer_pages_by_keys(page: Page, service: RunningService) -> None:
