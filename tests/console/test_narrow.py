@@ -62,5 +62,6 @@ def test_what_is_missing_stands_below_its_heading(page: Page, guarded: RunningSe
     page.keyboard.press("Enter")
     notices = page.locator("main .notice")
     notices.first.wait_for()
+    page.wait_for_load_state()  # all notices and headings are there
     left = "all => [...new Set(all.map((each) => each.getBoundingClientRect().left))]"
     assert notices.evaluate_all(left) == page.locator("main h2").evaluate_all(left)

@@ -44,6 +44,7 @@ def test_a_job_is_checked_while_it_is_written_and_then_submitted(
     page.goto(f"{service.url}/jobs?project=demo")
     page.get_by_role("link", name="Submit a job").click()
     expect(page.get_by_label("Project")).to_have_value("demo")
+    page.wait_for_load_state()  # the form has its script
     page.get_by_label("Name", exact=True).fill(f"written {HOSTILE}")
     preview = page.locator("#preview")
     expect(preview).to_contain_text("things are wrong")
