@@ -175,7 +175,7 @@ def test_who_may_not_pull_learns_where_to_log_in(rig: Rig, kind: str, tmp_path: 
     host = rig.closed.host
     image = push_image(rig.closed, "secret/model", [MB], login=LOGIN)
     assert rig.error(kind, image) == (
-        f"{host} gives secret/model:amd64 only to users who log in, and "
+        f"{host} gives image secret/model:amd64 only to users who log in, and "
         f"{rig.folder}/nobody/config.json has no credentials for it; run docker login {host}"
     )
     config = tmp_path / "config.json"
@@ -200,7 +200,7 @@ def test_a_missing_image_is_named(rig: Rig, kind: str) -> None:
 def test_an_image_that_is_not_for_this_machine_is_named(rig: Rig, kind: str) -> None:
     several = push_image(rig.open, f"list/{kind}", [MB], architecture="s390x", listed=True)
     assert rig.error(kind, several) == (
-        f"{rig.open.host} has no list/{kind}:s390x for this machine (linux/amd64); "
+        f"{rig.open.host} has no image list/{kind}:s390x for this machine (linux/amd64); "
         "build the image for this machine, too"
     )
 
