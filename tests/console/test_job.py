@@ -394,7 +394,7 @@ def test_the_definition_has_tabs(page: Page, service: RunningService) -> None:
     expect(page.get_by_role("tab", name="gcloud")).to_be_focused()
     expect(page.get_by_role("tabpanel")).to_contain_text("gcloud ai-platform jobs submit training")
     page.keyboard.press("ArrowLeft")
-    values = page.get_by_role("table", name="What the service reads in the request, and why")
+    values = page.get_by_role("table", name="How the service understands the request, and why")
     expect(values).to_contain_text("default, as in both of Google's services: a week")
 
 

@@ -23,16 +23,18 @@ STANDARD: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
         "access_token": (
-            "the service reads a token from the Authorization header or from the parameter key"
+            "the service reads a token from the Authorization header or from the parameter 'key'"
         ),
         "alt": "answers are JSON",
         "$alt": "answers are JSON, with enums by name",
-        "key": "the service reads a token from the Authorization header or from the parameter key",
+        "key": (
+            "the service reads a token from the Authorization header or from the parameter 'key'"
+        ),
         "oauth_token": (
-            "the service reads a token from the Authorization header or from the parameter key"
+            "the service reads a token from the Authorization header or from the parameter 'key'"
         ),
         "prettyPrint": "the server always writes JSON without line breaks",
-        "quotaUser": "requests have no quota",
+        "quotaUser": "the service has no quota of requests",
         "uploadType": "this method uploads nothing",
         "upload_protocol": "this method uploads nothing",
     }

@@ -39,7 +39,12 @@ class RelayedPrograms:
         await self._app(scope, receive, send)
 
     async def _admit(self, scope: Scope) -> Scope:
-        """Returns the scope of an admitted call. Raises NotFound, PermissionDenied."""
+        """Checks the key of a call, and returns the call's scope with what the key stands for.
+
+        At paths that a running program's key opens, the key is moved into the path; at others the
+        name of the program's job is added. Paths that check keys themselves aren't checked here.
+        Raises NotFound, PermissionDenied.
+        """
         path = scope["path"]
         if path.startswith(_OWN_KEYS):
             return scope

@@ -15,7 +15,10 @@ _MOST_REMEMBERED = 10_000
 
 
 class PackagePatterns:
-    """The uses of TensorFlow in packages, which are objects of ``buckets``; thread-safe."""
+    """Finds what packages use of TensorFlow that later versions lack or changed; thread-safe.
+
+    It reads the packages from ``buckets``, and remembers what it found in each.
+    """
 
     def __init__(
         self, buckets: Buckets, read_sources: Callable[[BinaryIO], Mapping[str, str]]

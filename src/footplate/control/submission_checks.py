@@ -357,8 +357,8 @@ def _unmapped(
 def _say(given: str, region: str, title: str, allowed: frozenset[str], table: str) -> str:
     return (
         f"{given!r} given, which region {region} on {title} doesn't offer; allowed: "
-        f"{listed(sorted(allowed)) or 'none'}, "
-        f"or have the operator add it to the region's {table}"
+        f"{listed(sorted(allowed)) or 'none'}; "
+        f"the operator can add it to the region's {table}"
     )
 
 

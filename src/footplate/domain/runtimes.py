@@ -59,7 +59,9 @@ class Runtime:
 
     @property
     def variants(self) -> dict[Variant, tuple[Slice, ...]]:
-        """Returns the slices for hosts without GPUs and, if there are any, for hosts with GPUs."""
+        """Returns the sets of locked packages: under ``cpu`` those for hosts without GPUs, under
+        ``gpu`` those for hosts with GPUs; ``gpu`` is missing if there are none.
+        """
         return {"cpu": self.cpu, "gpu": self.gpu} if self.gpu else {"cpu": self.cpu}
 
 

@@ -123,7 +123,7 @@ def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
 
 
 def decode_checkpoint(text: bytes) -> Checkpoint | None:
-    """Decodes a checkpoint; None: the text is something else."""
+    """Decodes a checkpoint, the line with each writer's last entry so far; None: it is none."""
     if not text.startswith(CHECKPOINT):
         return None
     try:

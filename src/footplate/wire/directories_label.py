@@ -1,4 +1,7 @@
-"""The label that has the programs of one job get its directories in another form."""
+"""The label that says how a job's programs get their directories: as URIs or as paths.
+
+It is stronger than the server's setting ``directories``.
+"""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ fuse-overlayfs, or use a filesystem that has overlay
 LIMITED  gpus          this machine has no GPUs; in emulate mode, jobs that ask for GPUs run \
 without them; the server can't identify its GPUs
 LIMITED  python        3.11 for packages; not 3.7, 3.10; uv python install 3.7 3.10
-LIMITED  python        this machine has no Python interpreter for packages (3.11); container \
-images bring their own interpreter; uv python install 3.11
+LIMITED  python        this machine has no Python 3.11, which Python packages need; jobs with a \
+container image don't; uv python install 3.11
 LIMITED  reduction     jobs with reduction servers can't run: the package footplate-reduction \
 isn't installed with its C++ library; install g++, then run pip install ./reduction in \
 the clone of Footplate

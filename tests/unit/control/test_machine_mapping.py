@@ -49,8 +49,8 @@ def test_each_field_of_a_worker_pool_is_named() -> None:
 
     def say(given: str, allowed: str, table: str) -> str:
         return (
-            f"{given!r} given, which region {region} on Slurm doesn't offer; allowed: {allowed}, "
-            f"or have the operator add it to the region's {table}"
+            f"{given!r} given, which region {region} on Slurm doesn't offer; allowed: {allowed}; "
+            f"the operator can add it to the region's {table}"
         )
 
     assert wrongs(spec_of(*machines), make_engine_site(SOME)) == [

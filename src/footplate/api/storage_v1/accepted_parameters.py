@@ -53,20 +53,20 @@ _EVERYWHERE: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
         "access_token": (
-            "the service reads a token from the Authorization header or from the parameter key"
+            "the service reads a token from the Authorization header or from the parameter 'key'"
         ),
         "alt": "the path says whether the answer is bytes or JSON",
         "key": "the service reads key only if the server requires a token",
         "oauth_token": (
-            "the service reads a token from the Authorization header or from the parameter key"
+            "the service reads a token from the Authorization header or from the parameter 'key'"
         ),
         "prettyPrint": "the server always writes JSON without line breaks",
         "projection": "objects have no access lists, which projection would leave out",
-        "quotaUser": "requests have no quota",
+        "quotaUser": "the service has no quota of requests",
         "trace": "requests aren't traced",
         "upload_protocol": "uploadType says it",
         "uploadType": "only methods that receive an object's content read uploadType",
-        "userIp": "requests have no quota",
+        "userIp": "the service has no quota of requests",
         "userProject": "requests aren't billed",
     }
 )

@@ -92,7 +92,10 @@ class SuggestApi:
 
 
 class StudyOperations:
-    """Handlers that return operations again; an operation's name contains its whole answer."""
+    """Handlers that answer requests for the operations of earlier suggestions and stop checks.
+
+    No operation is stored: its id says what was answered, and when.
+    """
 
     def __init__(self, vizier: Vizier) -> None:
         self._vizier = vizier

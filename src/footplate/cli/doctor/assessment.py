@@ -161,8 +161,8 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
     way_out = f"uv python install {' '.join(missing)}"
     if not here:
         text = (
-            f"this machine has no Python interpreter for packages ({', '.join(missing)}); "
-            "container images bring their own interpreter"
+            f"this machine has no Python {' or '.join(missing)}, which Python packages need; "
+            "jobs with a container image don't"
         )
         return Finding("python", Verdict.LIMITED, text, way_out)
     text = f"{', '.join(here)} for packages"

@@ -177,7 +177,7 @@ def _free(shortages: Sequence[Shortage]) -> str:
         return f"{free_gb} of {say_gb(short.total)} are free"
     if short.resource == REPLICAS:
         free = _count(short.free, "is free", "are free")
-        return f"the region runs {short.total} at once (max_replicas), and {free}"
+        return f"the region runs {short.total} at most (max_replicas), and {free}"
     return _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
 
 

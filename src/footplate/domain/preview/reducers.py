@@ -151,7 +151,7 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
         )
     elif not runtime.name.startswith(_FRAMEWORK):
         yield (
-            f"reduction servers serve {_FRAMEWORK} here, and {name} lacks {_FRAMEWORK}: "
+            f"reduction servers work only with {_FRAMEWORK} here, which {name} doesn't have: "
             f"unless the program calls footplate_reduction itself, {_INSTEAD}"
         )
 
@@ -170,7 +170,7 @@ def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
     yield (
         (
             "Horovod all-reduces without reduction servers here, which stand idle; Google's "
-            "reduction servers serve Horovod"
+            "reduction servers work with Horovod"
         )
         + advice
     )

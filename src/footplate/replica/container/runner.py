@@ -261,7 +261,9 @@ class Runner:
                 _write(self._outputs.get(stream, self._outputs[1]), piece)
 
     def _look_at_guard(self, poller: select.poll) -> None:
-        """Ends a container that has lost its guard. Raises EngineGone."""
+        """Kills the container if its guard has ended: the process that would remove the container
+        if the supervisor died. Raises EngineGone.
+        """
         if self._guard is None or not self._guard.has_ended():
             return
         poller.unregister(self._guard)

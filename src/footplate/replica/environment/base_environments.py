@@ -131,11 +131,13 @@ class BaseEnvironments:
         self._builds.close()
 
     def get(self, runtime: str, choice: list[Slice]) -> Base:
-        """Returns the environment of the first slice; that of the next slice if the first can't be
-        had.
+        """Returns an environment with one of the sets of locked packages in ``choice``.
+
+        It takes the first that is there already; otherwise it builds the first whose packages the
+        indexes have.
 
         Raises:
-            PreparationError: none can be had; saying why.
+            PreparationError: the indexes have those of none, or the build fails; saying why.
         """
         for piece in choice:
             base = self.find(piece)

@@ -24,7 +24,11 @@ _KNOWN = 0.5
 
 @dataclass(frozen=True)
 class NearbyTrial:
-    """A trial that others are compared with; ``earlier``: its number belongs to another study."""
+    """One of the best trials, to which the distance of a suggested point is measured.
+
+    ``row`` is its encoded point. ``earlier`` means that the trial is of an earlier search, which
+    has numbers of its own.
+    """
 
     trial: Trial
     row: Floats

@@ -80,7 +80,7 @@ def test_only_the_largest_holders_are_named() -> None:
             {REPLICAS: 4},
             {REPLICAS: 3},
             (
-                "Waits for room for 3 replicas on this machine: the region runs 4 at once "
+                "Waits for room for 3 replicas on this machine: the region runs 4 at most "
                 "(max_replicas), and 2 are free; running holds 2."
             ),
         ),

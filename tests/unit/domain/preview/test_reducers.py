@@ -126,8 +126,8 @@ def test_they_serve_pytorch(image: str) -> None:
 
     (told,) = (sentence for sentence in said if "footplate_reduction" in sentence)
     assert told == (
-        f"{BOTH}: reduction servers serve PyTorch here, and {image}:latest lacks PyTorch: "
-        f"unless the program calls footplate_reduction itself, {INSTEAD}"
+        f"{BOTH}: reduction servers work only with PyTorch here, which {image}:latest doesn't "
+        f"have: unless the program calls footplate_reduction itself, {INSTEAD}"
     )
 
 
@@ -168,7 +168,7 @@ def test_the_threshold_of_horovod(value: str, too_low: bool) -> None:  # noqa: F
 
     assert last == (
         "Horovod all-reduces without reduction servers here, which stand idle; Google's "
-        "reduction servers serve Horovod"
+        "reduction servers work with Horovod"
     )
     wrong = (
         f"workerpool1: HOROVOD_FUSION_THRESHOLD is {value}; with reduction servers at least "
