@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,8 +18,7 @@ from tests.support.forked_process import ForkedProcess
 from tests.support.gcloud import find_gcloud
 from tests.support.trainers import Trainers
 
-if TYPE_CHECKING:
-    Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 PRINTING = """
 import json, time

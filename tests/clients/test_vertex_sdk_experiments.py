@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,8 +15,7 @@ from tests.support.client_environments import python_of
 from tests.support.forked_process import run_footplate
 from tests.support.own_process import case_names, run_scripts
 
-if TYPE_CHECKING:
-    Errors = Callable[[str], dict[Path, dict[str, str]]]
+Errors = Callable[[str], dict[Path, dict[str, str]]]
 
 HERE = Path(__file__).parent
 EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"

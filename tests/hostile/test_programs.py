@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,8 +17,7 @@ from tests.hostile import program, shared_files
 from tests.hostile.conftest import NOBODY, USERS, needs_root, skip_if_unprepared
 from tests.support.supervisor_process import Supervised, command_task
 
-if TYPE_CHECKING:
-    Attack = Callable[..., tuple[Supervised, dict[str, str]]]
+Attack = Callable[..., tuple[Supervised, dict[str, str]]]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="is about Linux")
 PROVEN = frozenset(

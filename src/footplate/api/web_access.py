@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from footplate.api.json_route import Call
 from footplate.domain.jobs import Job
 
-if TYPE_CHECKING:
-    ShellPaths = Callable[[Job], Mapping[str, str]]
-    """Where in the server's URLs the shells of a job are, by replica; empty: there are none."""
+ShellPaths = Callable[[Job], Mapping[str, str]]
+"""Where in the server's URLs the shells of a job are, by replica; empty: there are none."""
 
 
 def no_shells(_job: Job) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.backends.slurm import rest_settings
 from footplate.domain.catalogue import Catalogue
@@ -14,8 +14,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import joined, nearest, quoted
 from footplate.domain.machines import unknown_region
 
-if TYPE_CHECKING:
-    _Check = Callable[[str, object], Iterator[Violation]]
+_Check = Callable[[str, object], Iterator[Violation]]
 
 LOCAL, SLURM, KUBERNETES, RAY = "local", "slurm", "kubernetes", "ray"
 BACKENDS = (LOCAL, SLURM, KUBERNETES, RAY)

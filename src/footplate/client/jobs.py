@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Reports jobs that failed: why, the last lines of each, and where there is more.
 
-LINES = 40
+LINES_OF_A_JOB = 40
 MOST_JOBS = 3
 _GROUPS = {
     "jobs": "ai-platform jobs",
@@ -41,7 +41,7 @@ class FailedJob:
     program: str
     message: str
     lines: Sequence[str]
-    """The last LINES at most; of a job with several replicas each begins with the replica."""
+    """At most LINES_OF_A_JOB, the last; with several replicas each line begins with its replica."""
     url: str
     """Of its page in the console."""
 
@@ -84,7 +84,7 @@ def _read(connection: Connection, job: JsonObject) -> FailedJob:
         details = connection.call("GET", f"/footplate/v1/{quote(name)}/details")
         program = str(details["backing"])
     path = f"/footplate/v1/{quote(program)}/lines"
-    params = {"back": "true", "limit": str(LINES)}
+    params = {"back": "true", "limit": str(LINES_OF_A_JOB)}
     lines = objects(connection.call("GET", path, params=params).get("lines"))
     several = len({str(line["replica"]) for line in lines}) > 1
     texts = [

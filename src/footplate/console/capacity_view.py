@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -19,13 +19,12 @@ from footplate.console.site import Site, Visit
 from footplate.domain.machine_hours import say_amount
 from footplate.wire.footplate_v1.quotas import Origin, Quota, Quotas
 
-if TYPE_CHECKING:
-    DayJson = Mapping[str, Any]
+DayJson = Mapping[str, Any]
 
 
 # The page on what projects used day by day: charts, and the numbers behind them.
 
-PATH = "/capacity/usage"
+DAYS_PATH = "/capacity/usage"
 WIDTH, HEIGHT = 1000.0, 100.0
 """Of a chart, in units of its drawing."""
 _GAP = 0.15
@@ -76,7 +75,7 @@ class ProjectHours:
 
 
 def daily_hours_routes(site: Site) -> list[Route]:
-    return [site.page(PATH, _show_days)]
+    return [site.page(DAYS_PATH, _show_days)]
 
 
 async def _show_days(visit: Visit) -> Response:
@@ -112,7 +111,7 @@ async def _show_days(visit: Visit) -> Response:
 def _url(project: str, first: date, last: date, by: timedelta) -> str:
     """Returns the page's address for the days moved by ``by``."""
     days = {"startDate": str(first + by), "endDate": str(last + by)}
-    return f"{PATH}?{urlencode(({'project': project} if project else {}) | days)}"
+    return f"{DAYS_PATH}?{urlencode(({'project': project} if project else {}) | days)}"
 
 
 def hours_of(day: DayJson, key: str) -> float:

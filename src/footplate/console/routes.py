@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -33,8 +33,7 @@ from footplate.console.submit_view import submit_routes
 from footplate.console.system_view import system_routes
 from footplate.console.unknown_addresses import unknown_address_routes
 
-if TYPE_CHECKING:
-    GuardGuesses = Callable[[Scope, Callable[[], str | None]], Awaitable[str | None]]
+GuardGuesses = Callable[[Scope, Callable[[], str | None]], Awaitable[str | None]]
 
 
 # The sign-in page, of a server that has a token.
@@ -118,7 +117,7 @@ def changes_route(site: Site, feed: Feed) -> Route:
 
 # A terminal in a replica: the page behind ``webAccessUris``.
 #
-# Whoever has the address may use it, as with the service's own operation; no session is needed.
+# The address is enough to use it, as with the service's own operation: no session is needed.
 
 _PRIVATE = {"Referrer-Policy": "no-referrer"}
 """The address is a key: no other site may learn it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, TypedDict
+from typing import BinaryIO, TypedDict
 
 from footplate.control.bucket_places import BucketPlaces
 from footplate.control.current_attempts import current
@@ -54,8 +54,7 @@ from footplate.protocol.task import (
     Task,
 )
 
-if TYPE_CHECKING:
-    StorageVariables = Callable[[Bearer, str], tuple[tuple[str, str], ...]]
+StorageVariables = Callable[[Bearer, str], tuple[tuple[str, str], ...]]
 
 _MIN_RUNNING_TIME_S = 1.0
 """The least for an attempt whose job has no time left: a program gets to say something."""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from footplate.control import images, occupied_directories, preflight
 from footplate.control.preflight import Staging
@@ -54,8 +53,7 @@ from footplate.wire.directories_label import check_directory_form, directory_for
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
 from footplate.wire.trial_regions_label import LABEL
 
-if TYPE_CHECKING:
-    FindFault = Callable[[str], str | None]
+FindFault = Callable[[str], str | None]
 
 
 # Checks that this machine has the Python interpreters of a job's runtimes, or can fetch them.

@@ -6,15 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.jobs import Job, JobSpec, MachineSpec
 from footplate.domain.machines import accelerators_of
 
-if TYPE_CHECKING:
-    Machines = tuple[tuple[MachineSpec, int], ...]
-    """Machines that are held together, and how many there are of each kind."""
+Machines = tuple[tuple[MachineSpec, int], ...]
+"""Machines that are held together, and how many there are of each kind."""
 
 _HOUR_S = 3600.0
 _LEAST = 0.01

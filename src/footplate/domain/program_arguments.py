@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms, cluster_spec
 from footplate.domain.cluster_spec import WORKER, task_type
 from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram
 
-if TYPE_CHECKING:
-    FormDirectory = Callable[[str], str]
+FormDirectory = Callable[[str], str]
 
 
 def torch_variables(

@@ -11,15 +11,14 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.domain.errors import OutOfRange, ResourceExhausted
 from footplate.grpc_api.transcoding import HttpRequest
 from footplate.wire.json_text import parse_object
 from footplate.wire.timestamps import format_time
 
-if TYPE_CHECKING:
-    Ask = Callable[[HttpRequest], Awaitable[bytes]]
+Ask = Callable[[HttpRequest], Awaitable[bytes]]
 
 TAIL_LOG_ENTRIES = "/google.logging.v2.LoggingServiceV2/TailLogEntries"
 MAX_TAILS = 100

@@ -114,7 +114,7 @@ class Membership:
 
 # The capacity of this machine.
 
-NAME = "this machine"
+SITE_NAME = "this machine"
 
 
 def local_site(
@@ -131,7 +131,7 @@ def local_site(
     found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
     memory = memory_bytes()
     return Site(
-        name=NAME,
+        name=SITE_NAME,
         mode=settings.mode,
         replicas=settings.max_replicas or replicas_for(memory),
         vcpus=cpus(),

@@ -74,9 +74,9 @@ if TYPE_CHECKING:
 
 # Asks for health checks whether the database answers.
 
-INTERVAL_S = 1.0
+PROBE_INTERVAL_S = 1.0
 """Between two questions: anybody may ask for the health, as often as he likes."""
-SLOW_S = 2.0
+PROBE_SLOW_S = 2.0
 """A database that takes longer than this is away: a host may have vanished from the network."""
 
 
@@ -99,12 +99,12 @@ class DatabaseProbe:
         """Raises Unavailable if the database doesn't answer."""
         if self._asking.acquire(blocking=False):
             try:
-                if self._monotonic() - self._ended >= INTERVAL_S:
+                if self._monotonic() - self._ended >= PROBE_INTERVAL_S:
                     self._failure = self._find_failure()
             finally:
                 self._asking.release()
         begun = self._begun
-        if begun is not None and self._monotonic() - begun > SLOW_S:
+        if begun is not None and self._monotonic() - begun > PROBE_SLOW_S:
             raise Unavailable(
                 "the database doesn't answer; check that it runs, and that "
                 "this machine can reach it"

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, product
 from math import prod
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from footplate.domain.formatting import shortened
 from footplate.domain.studies.parameters import (
@@ -35,8 +35,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import Point, SearchSpace
 from footplate.tuning.sampling import SeenPoints
 
-if TYPE_CHECKING:
-    Narrowed = tuple[Parameter, tuple[CountableParameter, ...]]
+Narrowed = tuple[Parameter, tuple[CountableParameter, ...]]
 
 MOST = 64
 """Of more combinations, those of each parameter count by themselves."""

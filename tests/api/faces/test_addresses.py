@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -39,8 +39,7 @@ from tests.support.http_server import serve
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
 
-if TYPE_CHECKING:
-    Client = Callable[[str, str, tuple[str, ...]], Submission]
+Client = Callable[[str, str, tuple[str, ...]], Submission]
 
 HERE = Location("demo", "us-central1")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"

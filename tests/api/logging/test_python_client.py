@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -29,8 +29,7 @@ from footplate.grpc_api.schema import load_schema
 from tests.api.logging.conftest import World, build
 from tests.support.deadlines import EVENT_S
 
-if TYPE_CHECKING:
-    Make = Callable[[], Client]
+Make = Callable[[], Client]
 
 
 @contextmanager

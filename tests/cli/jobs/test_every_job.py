@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -31,8 +30,7 @@ from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec
 from tests.support.jobs_service import MemoryJobs
 
-if TYPE_CHECKING:
-    Invoke = Callable[..., Result]
+Invoke = Callable[..., Result]
 
 NOW = datetime.now(UTC)
 CENSUS = "projects/ads/jobs/census_1"

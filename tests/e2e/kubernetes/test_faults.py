@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,8 +15,7 @@ from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.kubernetes import IMAGE, Kubernetes
 from tests.support.kubernetes_rig import KubernetesRig, pod_template
 
-if TYPE_CHECKING:
-    MakeRig = Callable[..., KubernetesRig]
+MakeRig = Callable[..., KubernetesRig]
 
 
 @pytest.fixture

@@ -6,14 +6,12 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 WAITING = """
 import os, time

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,8 +20,7 @@ from tests.support.profiles import seeded
 from tests.support.replica_api import TOKEN, Reply
 from tests.support.supervisor_process import Supervised, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 MIB = 1024 * 1024
 

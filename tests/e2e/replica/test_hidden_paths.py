@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 LOOK = """
 import json, os, sys

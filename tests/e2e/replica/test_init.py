@@ -12,7 +12,6 @@ import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,8 +19,7 @@ from footplate.replica.isolation.procfs import find
 from tests.e2e.replica.child_processes import BEAR
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="needs root's process namespaces"

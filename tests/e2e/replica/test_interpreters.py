@@ -6,15 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.interpreters import find_interpreters, version_of
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 MEMORY_LIMIT_KB = 15 * 1024
 HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "random", "subprocess"}

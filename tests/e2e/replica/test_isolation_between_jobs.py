@@ -12,14 +12,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs process namespaces")
 

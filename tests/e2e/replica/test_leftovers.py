@@ -9,15 +9,13 @@ import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 CLAIMING = {"cgroup", "namespace", "subreaper"}
 

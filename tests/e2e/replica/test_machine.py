@@ -8,15 +8,14 @@ import pwd
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.e2e.replica.test_unprivileged import ordinary
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 __all__ = ["ordinary"]
 USERS = [1879048192, 2147352575]

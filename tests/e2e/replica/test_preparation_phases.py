@@ -10,7 +10,6 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,8 +21,7 @@ from footplate.replica.prepared import Prepared
 from tests.support.replica_api import Reply
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 MACHINE = {"machine_type": "small", "vcpus": 1, "memory_mb": 4096, "disk_gb": 1}
 USED = f"runtimes/{'0' * 32}"

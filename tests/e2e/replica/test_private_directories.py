@@ -8,14 +8,12 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
 

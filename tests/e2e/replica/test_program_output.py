@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 MEMORY_LIMIT_KB = 21 * 1024
 """15 MiB, and a bounded part of what is on its way, as text, as JSON and as a request: most where

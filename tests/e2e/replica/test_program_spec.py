@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,8 +22,7 @@ from tests.support.deadlines import EVENT_S
 from tests.support.replica_context import make_task
 from tests.support.supervisor_process import Supervised, command_task, python_task, wait_until
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 SHOW = """
 import json, os, sys

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,8 +14,7 @@ from footplate.domain.log_lines import restart_of
 from tests.support.replica_api import Reply
 from tests.support.supervisor_process import Supervised, find_living, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 LISTENING = """
 import os, socket

@@ -9,15 +9,14 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.e2e.replica.conftest import STRICT
 from tests.support.supervisor_process import Supervised, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.domain.stacks import Process
 from footplate.replica.stacks import explain
@@ -16,8 +16,7 @@ from footplate.server.local_backend import find_py_spy
 from footplate.wire.stacks import decode_dump
 from tests.support.supervisor_process import Supervised, command_task, python_task
 
-if TYPE_CHECKING:
-    Make = Callable[..., Supervised]
+Make = Callable[..., Supervised]
 
 PROGRAM = """
 import multiprocessing, os, threading, time

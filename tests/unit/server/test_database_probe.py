@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from footplate.domain.errors import Unavailable
-from footplate.server.routes import INTERVAL_S, SLOW_S, DatabaseProbe
+from footplate.server.routes import PROBE_INTERVAL_S, PROBE_SLOW_S, DatabaseProbe
 
 
 class Database:
@@ -29,13 +29,13 @@ def test_it_fails_while_the_database_is_away_and_asks_once_a_second() -> None:
     database.failure = "gone"
     probe.check()
     assert database.asked == 1
-    database.now_s += INTERVAL_S
+    database.now_s += PROBE_INTERVAL_S
     for _ in range(3):
         with pytest.raises(Unavailable, match="gone"):
             probe.check()
     assert database.asked == 2
     database.failure = ""
-    database.now_s += INTERVAL_S
+    database.now_s += PROBE_INTERVAL_S
     probe.check()
 
 
@@ -51,10 +51,10 @@ def test_a_database_that_gives_no_answer_holds_up_one_thread_and_counts_as_away(
     first.start()
     asked.wait()
     probe.check()  # it may answer still
-    database.now_s += SLOW_S + 0.1
+    database.now_s += PROBE_SLOW_S + 0.1
     with pytest.raises(Unavailable, match="doesn't answer"):
         probe.check()
     answered.set()
     first.join()
-    database.now_s += INTERVAL_S
+    database.now_s += PROBE_INTERVAL_S
     probe.check()

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,8 +16,7 @@ from footplate.server.listener import listen
 from footplate.server.tls_listeners import TlsListeners
 from footplate.settings import NONE, Settings, load_settings
 
-if TYPE_CHECKING:
-    Make = Callable[..., TlsListeners]
+Make = Callable[..., TlsListeners]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ where each has port 2222 of its own host.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,8 +20,7 @@ from tests.unit.wire.training_v1_inputs import CUSTOM, IMAGE
 from tests.unit.wire.training_v1_inputs import submission as training
 from tests.unit.wire.vertex_v1_bodies import PACKAGE, body, container, pool, submit
 
-if TYPE_CHECKING:
-    Told = dict[str, dict[str, Any]]
+Told = dict[str, dict[str, Any]]
 
 ROLES: JsonObject = {
     "workerType": "n1-standard-4",

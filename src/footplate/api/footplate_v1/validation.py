@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
@@ -30,8 +29,7 @@ from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
 from footplate.wire.vertex_v1.pipelines import read_pipeline
 
-if TYPE_CHECKING:
-    Read = Callable[[JsonObject, Catalogue], Submission]
+Read = Callable[[JsonObject, Catalogue], Submission]
 
 
 def _training(call: Call) -> Read:

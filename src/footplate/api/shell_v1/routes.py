@@ -14,7 +14,6 @@ from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -41,8 +40,7 @@ from footplate.wire.shell_v1 import (
     encode_message,
 )
 
-if TYPE_CHECKING:
-    Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
+Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
 
 
 # Relays bytes between a user and a shell, with flow control in both directions.

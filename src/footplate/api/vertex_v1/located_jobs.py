@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from footplate.api.job_listing import Listing
 from footplate.api.json_route import Call
@@ -22,8 +21,7 @@ from footplate.wire.filters.jobs import Vocabulary
 from footplate.wire.json_text import JsonObject
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 
-if TYPE_CHECKING:
-    Name = CustomJobName | TuningJobName | TrainingPipelineName
+Name = CustomJobName | TuningJobName | TrainingPipelineName
 
 
 class LocatedJobs:

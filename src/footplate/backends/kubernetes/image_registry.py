@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.containers.credentials import host_of
 from footplate.domain.image_reference import (
@@ -24,9 +24,8 @@ from footplate.domain.image_reference import (
 )
 from footplate.plain_httpx import httpx
 
-if TYPE_CHECKING:
-    Login = tuple[str, str]
-    Content = dict[str, Any]
+Login = tuple[str, str]
+Content = dict[str, Any]
 
 TIMEOUT_S = 20.0
 LONGEST_S = 60.0

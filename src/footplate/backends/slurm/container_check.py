@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import EngineUnavailable
 from footplate.ports.engines import EngineReport
 
-if TYPE_CHECKING:
-    RunOnNode = Callable[[bytes], str]
+RunOnNode = Callable[[bytes], str]
 
 AGE_S = 300.0
 """The time for which an answer counts: each is a job."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import EngineUnavailable, LauncherRequest
 from footplate.ports.engines import EngineReport
 
-if TYPE_CHECKING:
-    Ask = Callable[[LauncherRequest], str | None]
+Ask = Callable[[LauncherRequest], str | None]
 
 MAX_ASKED = 64
 """The most machine types and accelerators: each is a command of Slurm's."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from footplate.control.suggestions import tuner_loader
 from footplate.control.tuning.measurement_cache import MeasurementCache
@@ -15,8 +14,7 @@ from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.ports.studies import StudyWithTrials
 
-if TYPE_CHECKING:
-    Curve = tuple[Measurement, ...]
+Curve = tuple[Measurement, ...]
 
 _STUDIES = 64
 """The studies of which it is known who goes on; the others are judged once more."""

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Ending, Job, JobEvent, Replica
 from footplate.domain.lifecycle import exit_analysis, replica_losses
 
-if TYPE_CHECKING:
-    Change = tuple[Job, tuple[JobEvent, ...]]
+Change = tuple[Job, tuple[JobEvent, ...]]
 
 
 def next_attempt(job: Job, replicas: Iterable[Replica]) -> Job:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Catalogue, MachineType
 from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.jobs import JobSpec, MachineSpec, WorkerPool
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
 
-if TYPE_CHECKING:
-    Variations = Iterator[tuple[str, JobSpec]]
+Variations = Iterator[tuple[str, JobSpec]]
 
 MOST_OF_A_KIND = 3
 """Of each kind of change, so that none of them pushes out the others."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.resources import GPUS
 from footplate.domain.sites import Gpu, Mode, Site, gpus_of, tpus_of
 
-if TYPE_CHECKING:
-    ControlRequests = dict[str, tuple[str, int]]
-    """By replica in order, the primary first: type and number of its GPUs. Others aren't in it."""
+ControlRequests = dict[str, tuple[str, int]]
+"""By replica in order, the primary first: type and number of its GPUs. Others aren't in it."""
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """Which GPUs a program sees; it numbers them from 0."""

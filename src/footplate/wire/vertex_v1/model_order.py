@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.domain.model_registry import Model, ModelVersion
 from footplate.wire.list_order import parse_parts
 
-if TYPE_CHECKING:
-    Entry = tuple[Model, ModelVersion]
+Entry = tuple[Model, ModelVersion]
 
 _FIELDS: Mapping[str, Callable[[Entry], Any]] = MappingProxyType(
     {

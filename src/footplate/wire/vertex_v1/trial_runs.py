@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footplate.domain.tuning.trial_spec import numbered
 from footplate.wire.json_text import format_object
 
-if TYPE_CHECKING:
-    Json = dict[str, Any]
-    """Any: the service has read and kept it."""
+Json = dict[str, Any]
+"""Any: the service has read and kept it."""
 
 _PROGRAMS = ("pythonPackageSpec", "containerSpec")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,8 +26,7 @@ from footplate.tuning.branches import INITIAL_TRIALS, bound, branches
 from footplate.tuning.designer import Reason
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
 
-if TYPE_CHECKING:
-    Loss = Callable[[Point, int], float | None]
+Loss = Callable[[Point, int], float | None]
 
 FEW = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 _FITTED = 5

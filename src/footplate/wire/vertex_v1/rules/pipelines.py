@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
@@ -22,8 +21,7 @@ from footplate.wire.vertex_v1.rules.jobs import check_resource
 from footplate.wire.vertex_v1.rules.model_registry import check_model, check_place
 from footplate.wire.vertex_v1.rules.studies import check_study
 
-if TYPE_CHECKING:
-    Clouded = Callable[[str], bool]
+Clouded = Callable[[str], bool]
 
 CUSTOM = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 TUNING = CUSTOM.replace("custom_task", "hyperparameter_tuning_task")
