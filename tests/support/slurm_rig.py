@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.backends.slurm import SlurmEngine, SlurmSettings
@@ -9,8 +12,6 @@ from tests.support.engine_rig import EngineRig
 from tests.support.machines_rig import MachinesRig
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from footplate.domain.names import AttemptId
     from tests.support.slurm import SlurmCluster, SlurmMachines
 
@@ -34,10 +35,17 @@ class SlurmRig(EngineRig):
         return SlurmEngine(self.settings)
 
     def kill_task(self, attempt_id: AttemptId, replica: str) -> None:
-        """A job has one step, with the tasks of all its replicas."""
+        """A job of several replicas has one step with a task for each; a single one runs in the
+        job's script.
+        """
         seen = self.backend.inspect(attempt_id)
         [job] = (each.engine_id for each in seen if each.replica == replica)
-        self.cluster.command("scancel", "--signal=KILL", f"{job}.0")
+        if len(seen) > 1:
+            self.cluster.command("scancel", "--signal=KILL", f"{job}.0")
+            return
+        _, parent = self.launcher_with_parent(attempt_id, replica)
+        script = int(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(script, signal.SIGKILL)  # Slurm kills what it ran; scancel would say who did it
 
     def end_jobs(self) -> None:
         self.cluster.cancel_all()

@@ -20,6 +20,8 @@ class LauncherConfig(Message):
     """The node's folder for replicas."""
     job: str
     node: str
+    archive: str = ""
+    """The SHA-256 of the launcher's own archive."""
 
 
 class LauncherReport(Message):

@@ -26,6 +26,10 @@ def main(arguments: list[str]) -> int:
         from footplate.replica import fork_server
 
         return fork_server.main()
+    if arguments[:1] == ["launch"] and len(arguments) > 1:
+        from footplate.replica.launcher import parent
+
+        return parent.main(arguments[1])
     if len(arguments) == 2:
         return _run(*arguments)
     if len(arguments) == 3:
@@ -42,10 +46,6 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import cleanup
 
         return cleanup.main(subject)
-    if command == "launch":
-        from footplate.replica.launcher import parent
-
-        return parent.main(subject)
     if command == "environment":
         from footplate.replica import environment
 

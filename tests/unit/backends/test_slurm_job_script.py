@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
+from tests.support.local_backend import wait_until
 
 
 def request(*launchers: LauncherRequest, program: bytes = b"print('hello')\n") -> JobRequest:
@@ -89,18 +91,43 @@ def test_a_scratch_that_is_not_its_users_gets_nothing(tmp_path: Path, kind: str)
     assert victim.read_text() == "precious"
 
 
-def test_the_program_reaches_the_tasks_unharmed(tmp_path: Path) -> None:
-    program = b"print('$HOME `id` \\\\ \"quoted\"')\n"
-    srun = tmp_path / "srun"
-    srun.write_text('#!/bin/sh\ncat > "$OUTPUT"\n')
-    srun.chmod(0o755)
-    settings = SlurmSettings(scratch=str(tmp_path / "a scratch"))
-    made = script(settings, request(LauncherRequest("a"), program=program))
+PROGRAM = b"print('$HOME `id` \\\\ \"quoted\"')\n"
+
+
+@pytest.mark.parametrize("launchers", [1, 2])
+def test_the_program_reaches_the_launchers_unharmed(tmp_path: Path, launchers: int) -> None:
+    """By a step of Slurm's for several, which costs time, and directly for one."""
+    commands = {"srun": 'while [ "$1" != python ]; do shift; done; exec "$@"'}
+    commands["python"] = 'cat > "$OUTPUT"'
+    for name, line in commands.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/run\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    settings = SlurmSettings(scratch=str(tmp_path / "a scratch"), python="python")
+    several = [LauncherRequest(str(number)) for number in range(launchers)]
+    made = script(settings, request(*several, program=PROGRAM))
     environment = {
         "PATH": f"{tmp_path}:/usr/bin:/bin",
         "OUTPUT": str(tmp_path / "given"),
         "SLURM_JOB_ID": "7",
     }
     subprocess.run(["sh"], input=made, env=environment, check=True)
-    assert (tmp_path / "given").read_bytes().rstrip() == program.rstrip()
+    assert (tmp_path / "given").read_bytes().rstrip() == PROGRAM.rstrip()
     assert not (tmp_path / "a scratch" / "jobs" / "7.log").exists()
+    assert (tmp_path / "run").read_text().split() == ["srun", "python"][2 - min(launchers, 2) :]
+
+
+def test_a_script_that_is_told_to_end_waits_for_its_launcher(tmp_path: Path) -> None:
+    """Slurm kills what a script leaves behind, and a launcher has to clear up."""
+    python = tmp_path / "python"
+    ends = "trap 'sleep 0.3; echo ended > \"$OUTPUT\"; exit 0' TERM"
+    python.write_text(f'#!/bin/sh\n{ends}\necho > "$OUTPUT.begun"\nwhile :; do sleep 0.05; done\n')
+    python.chmod(0o755)
+    settings = SlurmSettings(scratch=str(tmp_path / "scratch"), python=str(python))
+    given = tmp_path / "script"
+    given.write_bytes(script(settings, request(LauncherRequest("a"))))
+    environment = {"PATH": "/usr/bin:/bin", "OUTPUT": str(tmp_path / "out"), "SLURM_JOB_ID": "7"}
+    running = subprocess.Popen(["sh", given], env=environment, start_new_session=True)
+    wait_until((tmp_path / "out.begun").exists)
+    os.killpg(running.pid, signal.SIGTERM)
+    assert running.wait(60) == 0
+    assert (tmp_path / "out").read_text() == "ended\n"

@@ -131,13 +131,10 @@ def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
 
 
 def script(settings: SlurmSettings, request: JobRequest) -> bytes:
-    """Returns a script of one step with a launcher for each task; a launcher's end ends no other.
+    """Returns a script that runs a launcher for each task; a launcher's end ends no other.
 
-    The launchers read their program from srun's standard input, so that no command line shows a
-    token.
+    The launchers read their program from standard input, so that no command line shows a token.
     """
-    # What sbatch took in the end: options of a machine type replace ours.
-    per_task = " ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"
     scratch = shlex.quote(settings.scratch) if settings.scratch else '"/tmp/footplate-$(id -u)"'
     lines = [
         "#!/bin/sh",
@@ -150,10 +147,22 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         # Anybody can make a directory below /tmp, with links in it.
         'mkdir -p "$SCRATCH"; { [ -O "$SCRATCH" ] && [ ! -L "$SCRATCH" ]; } || exit 1',
         'mkdir -p "$SCRATCH/jobs"; LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
-        (
-            f"srun --kill-on-bad-exit=0 --no-kill --wait=0 --ntasks={len(request.launchers)}"
-            f"{per_task} {shlex.quote(settings.python)} -I -S - >\"$LOG\" 2>&1 <<'{_END}'"
-        ),
+        # Slurm signals the script with all that it runs, and kills what outlives the script.
+        f"trap : TERM INT; PYTHON={shlex.quote(settings.python)}",
+        f'{_step(len(request.launchers))}"$PYTHON" -I -S - >"$LOG" 2>&1 <<\'{_END}\'',
     ]
     tail = ["", _END, "CODE=$?", '[ "$CODE" = 0 ] && rm -f "$LOG"', 'exit "$CODE"', ""]
     return "\n".join(lines).encode() + b"\n" + request.program + "\n".join(tail).encode()
+
+
+def _step(launchers: int) -> str:
+    """Returns the command before a launcher's own; '' for a single one.
+
+    The script itself runs on the first node, with all that the job was given. A step for it alone
+    would cost as long as the launcher's own start.
+    """
+    if launchers == 1:
+        return ""
+    # What sbatch took in the end: options of a machine type replace ours.
+    per_task = "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"
+    return f"srun --kill-on-bad-exit=0 --no-kill --wait=0 --ntasks={launchers} {per_task} "

@@ -47,7 +47,9 @@ def main(config: dict[str, Any]) -> None:
         json.dump(facts, file)
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
-    os.execv(sys.executable, [sys.executable, "-I", "-S", launcher, "launch", own])  # noqa: S606
+    # The room is for the title of the process that becomes the supervisor, see there.
+    command = [sys.executable, "-I", "-S", launcher, "launch", own, " " * 32]
+    os.execv(sys.executable, command)  # noqa: S606
 
 
 def make_private(root: str, *names: str) -> str:

@@ -22,6 +22,7 @@ from footplate.replica.file_io import is_there, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.parent import LEFT, OK
+from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
 from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
 from footplate.replica.launcher.server_link import ServerLink
 from footplate.replica.lost_files import KEPT_S
@@ -44,6 +45,8 @@ LONGEST_HOLD_S = 20.0
 _ANSWER_S = 20.0
 _MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
 _LOOK_S = 0.05
+_SETTLE_S = 0.5
+"""How long a state is believed to be about to change."""
 _REST_S = 1.0
 _KILL_AFTER_S = 30.0
 """How long a supervisor that was asked to end for want of a server, or by the engine, may take."""
@@ -55,9 +58,13 @@ def serve(directory: str, config: LauncherConfig, incarnation: str, *, resumed: 
     """Runs a launcher and returns its exit status. With ``resumed``, an earlier process of this
     incarnation has died, with all processes that it ran.
     """
+    prepared = None
+    if not resumed and config.archive == config.supervisor:
+        prepared = PreparedSupervisor.fork()  # before the loop, which may have threads
 
     async def live() -> int:
-        launcher = Launcher(directory, config, incarnation)  # in the loop that its events are of
+        # Made in the loop that its events are of.
+        launcher = Launcher(directory, config, incarnation, prepared)
         if resumed:
             launcher.resume()
         return await launcher.run()
@@ -73,8 +80,16 @@ def now_s() -> float:
 
 
 class Launcher:
-    def __init__(self, directory: str, config: LauncherConfig, incarnation: str) -> None:
+    def __init__(
+        self,
+        directory: str,
+        config: LauncherConfig,
+        incarnation: str,
+        prepared: PreparedSupervisor | None = None,
+    ) -> None:
+        """Creates a launcher; ``prepared`` becomes the supervisor of the first start."""
         self._directory = directory
+        self._prepared = prepared
         self._config = config
         self._incarnation = incarnation
         self._link = ServerLink(config.url, config.authority, config.token)
@@ -131,6 +146,7 @@ class Launcher:
             talking.cancel()
         if self._must_end:
             await self._say_last()
+        self._link.close()
         self._relay.close()
         cleared = self._replica is None or bool(self._gone)
         unsaved = is_there(os.path.join(self._directory, COPIES, UNSAVED))
@@ -215,8 +231,10 @@ class Launcher:
         return report.encode()
 
     async def _talk(self) -> None:
+        """Reports and obeys until the server lets the launcher leave."""
         retry_s = _MIN_RETRY_S
-        while True:
+        while not self._leaving:
+            await self._pass_start()
             self._changed.clear()
             sent_s = now_s()
             try:
@@ -239,23 +257,36 @@ class Launcher:
                 self._answered_s, retry_s = sent_s, _MIN_RETRY_S
                 await self._obey(answer)
 
+    async def _pass_start(self) -> None:
+        """Waits a moment while the supervisor starts, so that one report says that it lives."""
+        end_s = now_s() + _SETTLE_S
+        while self._state() == "STARTING" and now_s() < end_s:
+            await asyncio.sleep(_LOOK_S / 2)
+
     async def _ask(self) -> LauncherAnswer | None:
         """Returns the server's answer to a report; None if there was something new to report, so
         that the request was cancelled.
         """
-        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4)
+        # A state that is new may change soon, as in a short job. That would cancel a held request,
+        # and cost a connection: so this request is answered at once, and held is the next.
+        holds = self._state() in (self._said, "IDLE", "GONE")
+        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4) if holds else 0
         timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
         asking = asyncio.ensure_future(self._link.post(PATH, self._report(hold_s), timeout_s))
         changed = asyncio.ensure_future(self._changed.wait())
         try:
-            await asyncio.wait({asking, changed}, return_when=asyncio.FIRST_COMPLETED)
-            return LauncherAnswer.decode(asking.result()) if asking.done() else None
+            wanted = {asking, changed} if holds else {asking}
+            await asyncio.wait(wanted, return_when=asyncio.FIRST_COMPLETED)
+            answer = LauncherAnswer.decode(asking.result()) if asking.done() else None
+            if not holds and answer is not None and not answer.is_news:
+                await asyncio.wait({changed}, timeout=_SETTLE_S)
         except DecodeError as error:
             raise ServerUnavailable(f"{PATH}: {error}") from error
         finally:
             changed.cancel()
             if not asking.done():
                 asking.cancel()
+        return answer
 
     async def _say_last(self) -> None:
         try:
@@ -297,7 +328,8 @@ class Launcher:
             add_places(ticket, self._url, self._directory)
             ticket.launcher = self._incarnation
             replica = ReplicaProcess(self._directory, archive, restart)
-            replica.start(ticket)
+            prepared, self._prepared = self._prepared, None
+            replica.start(ticket, prepared)
             self._replica = replica  # only now: what has no supervisor yet looks as if it had ended
         except Exception as error:  # whatever it is, the server must know
             self._gone = f"the launcher can't start the replica on node {config.node}: {error}"

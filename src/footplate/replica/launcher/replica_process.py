@@ -18,6 +18,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+    from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
+
 _SET_PDEATHSIG = 1
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _MAX_REASON_CHARACTERS = 1000
@@ -38,7 +40,7 @@ class ReplicaProcess:
         self.home = os.path.join(directory, f"{_HOME}{restart}")
         self.restart = restart
         self._archive = archive
-        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._supervisor: subprocess.Popen[bytes] | PreparedSupervisor | None = None
         self._sweep: subprocess.Popen[bytes] | None = None
         self._follower: subprocess.Popen[bytes] | None = None
         """Writes back what the program has made so far, where buckets are copied."""
@@ -52,13 +54,18 @@ class ReplicaProcess:
     def __truediv__(self, name: str) -> str:
         return os.path.join(self.home, name)
 
-    def start(self, ticket: SupervisorTicket) -> None:
-        """Starts the supervisor. Raises OSError if HOME can't be made, or the supervisor can't be
-        spawned.
+    def start(self, ticket: SupervisorTicket, prepared: PreparedSupervisor | None = None) -> None:
+        """Starts the supervisor, in the ``prepared`` process if that is there.
+
+        Raises OSError if HOME can't be made, or the supervisor can't be spawned.
         """
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         write_text(self / "ticket.json", json.dumps(ticket.encode()), _WRITE, 0o600)
-        self._supervisor = self._spawn("run")
+        log = self / "supervisor.log"
+        if prepared is not None and prepared.supervise(self.home, self._archive, log):
+            self._supervisor = prepared
+        else:
+            self._supervisor = self._spawn("run")
         self._copies = bool(ticket.copies)
         if self._copies:
             self._follow()

@@ -12,7 +12,9 @@ from footplate.replica.http_client import Refused, ServerUnavailable, parse_obje
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Tuple
+
+    Streams = Tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 CONNECT_S = 15.0
 LOOPBACK = "127.0.0.1"
@@ -21,8 +23,10 @@ _MAX_BYTES = 8 << 20
 
 
 class ServerLink:
-    """The connection of a launcher to its server. ``authority`` holds the certificates (PEM) to
-    trust for an https URL; if empty, the node's own trusted certificates apply.
+    """The way of a launcher to its server. ``authority`` holds the certificates (PEM) to trust for
+    an https URL; if empty, the node's own trusted certificates apply.
+
+    A connection is kept from one request to the next: TLS costs several times what a request does.
     """
 
     def __init__(self, url: str, authority: str, token: str) -> None:
@@ -32,6 +36,7 @@ class ServerLink:
         self._token = token
         self.own_address = ""
         """That of the node, on the way to the server; empty before the first connection."""
+        self._kept: Streams | None = None
         self._tls: ssl.SSLContext | None = None
         if parts.scheme == "https":
             self._tls = ssl.create_default_context(cadata=authority or None)
@@ -50,32 +55,50 @@ class ServerLink:
         return parse_object(answer, path)
 
     async def _post(self, path: str, body: bytes) -> bytes:
-        reader, writer = await self.connect()
-        try:
-            writer.write(
-                format_request("POST", path, LOOPBACK, self._token, body, "Connection: close")
-            )
-            await writer.drain()
-            return await _read(reader)
-        finally:
-            writer.close()
+        request = format_request("POST", path, LOOPBACK, self._token, body)
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            response = Response(_MAX_BYTES)
+            try:
+                return await self._exchange(kept, request, response)
+            except OSError:
+                # Servers close idle connections, and restart. A report may be sent twice.
+                if response.begun:
+                    raise
+        return await self._exchange(await self.connect(), request, Response(_MAX_BYTES))
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _exchange(self, streams: Streams, request: bytes, response: Response) -> bytes:
+        """Sends a request and returns the body of the answer; keeps a connection that can be used
+        again, and closes any other, also when it is cancelled.
+        """
+        reader, writer = streams
+        try:
+            writer.write(request)
+            await writer.drain()
+            while not response.done:
+                response.gather(await reader.read(AT_ONCE_BYTES))
+            if response.reusable and response.status < 300:
+                self._kept = streams
+        finally:
+            if self._kept is not streams:
+                writer.close()
+        body = bytes(response.content)
+        if response.status >= 500:
+            raise BadResponse(f"HTTP {response.status}")
+        if response.status >= 300:
+            raise Refused(response.status, body[:500].decode(errors="replace"))
+        return body
+
+    def close(self) -> None:
+        """Closes the kept connection."""
+        if self._kept is not None:
+            self._kept[1].close()
+            self._kept = None
+
+    async def connect(self) -> Streams:
         """Returns a new connection to the server. Raises OSError."""
         reader, writer = await asyncio.wait_for(
             asyncio.open_connection(self._host, self._port, ssl=self._tls), CONNECT_S
         )
         self.own_address = str(writer.get_extra_info("sockname")[0])
         return reader, writer
-
-
-async def _read(reader: asyncio.StreamReader) -> bytes:
-    response = Response(_MAX_BYTES)
-    while not response.done:
-        response.gather(await reader.read(AT_ONCE_BYTES))
-    body = bytes(response.content)
-    if response.status >= 500:
-        raise BadResponse(f"HTTP {response.status}")
-    if response.status >= 300:
-        raise Refused(response.status, body[:500].decode(errors="replace"))
-    return body
