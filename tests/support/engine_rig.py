@@ -113,7 +113,6 @@ class EngineRig:
         return EngineBackend(
             name=REGION,
             service=self.service,
-            root=self.root,
             engine=self.engine,
             settings=LauncherSettings(
                 url=lambda: self.url,

@@ -64,7 +64,6 @@ class World:
         return HandDriven(
             name=REGION,
             service="x",
-            root=self.root,
             engine=self.engine,
             settings=launchers,
             tokens=self.tokens,

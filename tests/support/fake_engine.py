@@ -44,7 +44,6 @@ def make_backend(
     backend = EngineBackend(
         name=region,
         service="x",
-        root=root,
         engine=engine,
         settings=LauncherSettings(lambda: "http://127.0.0.1:1", lambda: "", "0", "0"),
         tokens=tokens,
@@ -148,6 +147,7 @@ class FakeEngine:
     """
 
     title = "the engine"
+    oddities: tuple[str, ...] = ()
     rank_variable = "RANK"
     job_variable = "JOB"
     node_variable = "NODE"

@@ -18,9 +18,6 @@ from footplate.ports.launchers import Launchers
 from footplate.protocol.launcher import LauncherAnswer
 from footplate.wire.launcher_v1 import MAX_REPORT_BYTES, decode_report
 
-LOOK_S = 2.0
-"""How often a held question is answered anew: another server may have written what is wanted."""
-
 
 def launcher_routes(launchers: Launchers) -> list[Route]:
     api = _LauncherApi(launchers)
@@ -51,7 +48,8 @@ class _LauncherApi:
             answer = await self._ask(token, report)
             end = loop.time() + min(hold_s, HOLD_S)
             while not answer.is_news and not leaving.done() and loop.time() < end:
-                await _either(changed, leaving, min(LOOK_S, max(0.0, end - loop.time())))
+                look_s = self._launchers.look_s(token)
+                await _either(changed, leaving, min(look_s, max(0.0, end - loop.time())))
                 changed.clear()
                 if not leaving.done():
                     answer = await self._ask(token, report)

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from footplate.control.regions import Binding, Regions
 from footplate.domain.catalogue import Catalogue
@@ -49,7 +50,8 @@ class RegionReport:
 class RegionReports:
     """Reports on regions; asks engines on separate threads, so that a hanging engine delays nobody.
 
-    ``held`` returns the amounts that are held of a site, by its name.
+    ``held`` returns the amounts that are held of a site, by its name. ``problems`` has what reports
+    the jobs and records of an engine that are left out, by region.
     """
 
     def __init__(
@@ -58,10 +60,12 @@ class RegionReports:
         catalogue: Catalogue,
         monotonic: Callable[[], float],
         held: Callable[[str], Amounts] = lambda _: {},
+        problems: Mapping[str, Callable[[], tuple[str, ...]]] = MappingProxyType({}),
     ) -> None:
         self._regions = regions
         self._catalogue = catalogue
         self._held = held
+        self._problems = problems
         self._engines: Mapping[str, _Question] = {
             name: _Question(name, binding.check, monotonic)
             for name, binding in regions.bound.items()
@@ -111,7 +115,10 @@ class RegionReports:
                 used=self._held(site.name),
             )
         answer = question.answer(wait_s)
-        problems = () if answer is not None else (f"{engine.title} has not answered yet",)
+        unanswered = (f"{engine.title} has not answered yet",)
+        problems = unanswered if answer is None else answer.problems
+        if region in self._problems:
+            problems = (*problems, *self._problems[region]())
         types = engine.machine_types
         return RegionReport(
             region=region,
@@ -122,7 +129,7 @@ class RegionReports:
             max_replicas=site.replicas,
             reachable=answer is not None and answer.reachable,
             facts=() if answer is None else answer.facts,
-            problems=problems if answer is None else answer.problems,
+            problems=problems,
         )
 
 

@@ -29,6 +29,12 @@ class Launchers(Protocol):
         """
         ...
 
+    def look_s(self, token: str) -> float:
+        """Returns after how many seconds a held question is to be answered anew, without a call of
+        ``wake``: another server may have written what is wanted. Raises PermissionDenied.
+        """
+        ...
+
     def archive(self, token: str, digest: str) -> Path:
         """Returns the file, with this SHA-256, that launchers run.
 

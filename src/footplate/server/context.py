@@ -202,6 +202,8 @@ class ServiceContext:
         self.site = local_site(settings, self.catalogue)
         bound = bind_regions(settings, self.catalogue)
         self.regions = Regions(Binding(StandbyBackend(), self.site), bound)
+        self.region_problems: dict[str, Callable[[], tuple[str, ...]]] = {}
+        """What the leader reports of its regions, by their names; empty where another leads."""
         self.engine = ServiceEngine(settings, data_dir)
 
         self.member = _member(data_dir, url)

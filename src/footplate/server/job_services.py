@@ -302,7 +302,9 @@ class JobServices:
             lambda region: regions.site(region).engine is not None,
         )
         self.status = Status(store, clock, leader.wake)
-        self.region_reports = RegionReports(regions, catalogue, time.monotonic, queue.held_of)
+        self.region_reports = RegionReports(
+            regions, catalogue, time.monotonic, queue.held_of, context.region_problems
+        )
         self.validation = Validation(
             store,
             submission_checks,

@@ -71,7 +71,7 @@ class LeaderServices:
         settings, clock, buckets = context.settings, context.clock, context.buckets
         fenced = context.database.fenced(lease)
         store = context.observed(fenced)
-        bound = engines.bind(context.regions.bound)
+        bound = engines.bind(context.regions.bound, context.region_problems)
         regions = Regions(Binding(make_backend(), context.site), bound)
         self._backends = regions.backends()
         self._leftovers = context.engine.leftovers()

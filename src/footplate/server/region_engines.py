@@ -224,9 +224,16 @@ class RegionEngines:
             {self._digest: archive},
         )
 
-    def bind(self, bound: Mapping[str, Binding]) -> dict[str, Binding]:
-        """Returns the same bindings with working backends, each of which must be closed."""
-        return {name: replace(each, backend=self._backend(name)) for name, each in bound.items()}
+    def bind(
+        self, bound: Mapping[str, Binding], problems: dict[str, Callable[[], tuple[str, ...]]]
+    ) -> dict[str, Binding]:
+        """Returns the same bindings with working backends, each of which must be closed.
+
+        What reports the problems of each goes to ``problems``.
+        """
+        backends = {name: self._backend(name) for name in bound}
+        problems.update({name: each.problems for name, each in backends.items()})
+        return {name: replace(each, backend=backends[name]) for name, each in bound.items()}
 
     def _root(self, name: str) -> Path:
         return self._data_dir.root / _FOLDER / name
@@ -236,7 +243,6 @@ class RegionEngines:
         return EngineBackend(
             name=name,
             service=self._data_dir.identity().id,
-            root=self._root(name),
             engine=make_engine(region),
             settings=LauncherSettings(
                 url=self._url,

@@ -20,6 +20,7 @@ class RecordingEngine:
     """Takes all jobs, and forgets them at once; ``jobs`` are those that it has."""
 
     title = "Slurm"
+    oddities: tuple[str, ...] = ()
     rank_variable = job_variable = node_variable = ""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ RECORD = (
 
 
 def test_jobs_of_a_queue() -> None:
-    jobs = outputs.read_jobs(QUEUE)
+    jobs = outputs.read_jobs(QUEUE).jobs
     assert [(job.id, job.phase, job.nodes) for job in jobs] == [
         ("7", JobPhase.RUNNING, "n1"),
         ("8", JobPhase.WAITING, ""),
@@ -45,7 +45,7 @@ def test_half_an_answer_is_none(text: str) -> None:
 
 
 def test_no_jobs() -> None:
-    assert outputs.read_jobs("") == ()
+    assert outputs.read_jobs("").jobs == ()
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,31 @@ def test_nodes_in_words() -> None:
 )
 def test_what_is_refused_and_what_may_be_tried_again(error: str, refused: bool) -> None:  # noqa: FBT001
     assert outputs.is_refusal(error) is refused
+
+
+def test_a_record_that_is_none_hides_no_other() -> None:
+    """As of a job whose name has a line break."""
+    found = outputs.read_jobs("7|RUNNING|None|n1|one\nof two lines\n8|RUNNING|None|n1|two\n")
+    assert [job.id for job in found.jobs] == ["7", "8"]
+    assert found.oddities == ("a job is left out: squeue says 'of two lines'",)
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("7|FAILED|BadConstraints||a", True),
+        ("7|FAILED|BadConstraints|n1|a", False),  # it ran
+        ("7|FAILED|NonZeroExitCode||a", False),
+        ("7|PENDING|BadConstraints||a", False),
+    ],
+)
+def test_a_job_that_slurm_refused_and_recorded_is_told_from_others(
+    line: str,
+    refused: bool,  # noqa: FBT001  a parameter
+) -> None:
+    (job,) = outputs.read_jobs(f"{line}\n").jobs
+    assert job.refused is refused
+    if refused:
+        assert job.reason == (
+            "asks for resources that no node has (Slurm refused job 7: BadConstraints)"
+        )

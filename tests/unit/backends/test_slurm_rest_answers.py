@@ -66,7 +66,7 @@ NEW_JOBS: dict[str, Any] = {
 
 @pytest.mark.parametrize("answer", [OLD_JOBS, NEW_JOBS])
 def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
-    jobs = rest_answers.read_jobs(answer, "ada")
+    jobs = rest_answers.read_jobs(answer, "ada").jobs
     assert [(job.id, job.phase, job.nodes) for job in jobs] == [
         ("7", JobPhase.RUNNING, "n1"),
         ("8", JobPhase.WAITING, ""),
@@ -80,16 +80,16 @@ def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
 
 
 def test_a_job_that_slurm_queues_again_waits() -> None:
-    (job,) = rest_answers.read_jobs({"jobs": [new_job(7, ["PENDING", "REQUEUED"])]})
+    (job,) = rest_answers.read_jobs({"jobs": [new_job(7, ["PENDING", "REQUEUED"])]}).jobs
     assert job.phase is JobPhase.WAITING
 
 
 def test_jobs_of_other_users_and_partitions_are_left_out() -> None:
     nameless = {key: value for key, value in OLD_JOBS["jobs"][0].items() if key != "user_name"}
     answer = {"jobs": [old_job(1, "RUNNING"), nameless]}
-    assert [job.id for job in rest_answers.read_jobs(answer, "eve")] == ["7"]
-    assert rest_answers.read_jobs(answer, partition="gpu") == ()
-    assert len(rest_answers.read_jobs(answer, partition="pool")) == 2
+    assert [job.id for job in rest_answers.read_jobs(answer, "eve").jobs] == ["7"]
+    assert rest_answers.read_jobs(answer, partition="gpu").jobs == ()
+    assert len(rest_answers.read_jobs(answer, partition="pool").jobs) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,3 +193,10 @@ def test_errors_of_all_shapes() -> None:
         False,
     ]
     assert rest_answers.is_ended_job([(2021, "Job/step already completing or completed")])
+
+
+def test_a_record_without_a_number_hides_no_other() -> None:
+    answer = {"jobs": [new_job(7, ["RUNNING"]), {**new_job(8, ["RUNNING"]), "job_id": None}]}
+    found = rest_answers.read_jobs(answer)
+    assert [job.id for job in found.jobs] == ["7"]
+    assert len(found.oddities) == 1

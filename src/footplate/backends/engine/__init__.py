@@ -7,7 +7,8 @@ All that is known stands in files, so that any server with the same data directo
 crash. Below ``ROOT/ATTEMPT_ID/``::
 
     ~A.allocation     {"replicas": [...]}: the allocation number A
-    ~A.job            {"id": "..."}: the one job of the engine that serves it; never changes
+    ~A.job            {"id": "..."}: the one job of the engine that serves it; removed if the
+                      engine refused that job before anything of it ran
     ~A.silent         {}: its job has ended, but a node of it did not answer then
     ~A.ended          {"reason": "...", "cancelled": bool}: no node of it runs anything of ours
     REPLICA~N.ticket  the start number N of a replica, and its allocation

@@ -22,7 +22,9 @@ from footplate.backends.engine.engine import (
     JobRequest,
     LauncherRequest,
 )
+from footplate.backends.engine.idle_attempts import IdleAttempts
 from footplate.backends.engine.presence import current_report, observe
+from footplate.backends.engine.retries import Retries
 from footplate.domain.launchers import LauncherState
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import ReplicaMachine, ReplicaObservation
@@ -70,9 +72,16 @@ class Allocations:
         self._asked_s = 0.0
         self._jobs: tuple[EngineJob, ...] | None = None
         """None: the engine hasn't answered the last question."""
+        self._by_id: dict[str, EngineJob] = {}
+        self._by_name: dict[str, list[EngineJob]] = {}
         self._trouble = ""
-        self._refusals: dict[str, tuple[str, float]] = {}
-        """Why the engine takes no job of this name, and until when it isn't asked again."""
+        self._refusals: Retries[tuple[AttemptId, int]] = Retries(monotonic)
+        """Why the engine takes no job, by attempt and number of the allocation."""
+        self._problems: Retries[AttemptId] = Retries(monotonic)
+        """What keeps the server from bringing an attempt forward."""
+        self._idle = IdleAttempts(
+            files.stamp, lambda name: tuple(self._by_name.get(name, ())), monotonic
+        )
         self._contacts: dict[tuple[AttemptId, str, int], tuple[float, float]] = {}
         """A launcher's last call: the time of its file, and when this process saw that."""
         self._unknown: dict[str, float] = {}
@@ -90,8 +99,8 @@ class Allocations:
         allocation = attempt.allocations.get(replica.allocation)
         if allocation is None:
             return observe(attempt, replica, None, "")
-        refusal = self._refusals.get(self._name(attempt, allocation))
-        trouble = self._trouble or (refusal[0] if refusal else "")
+        refusal = self._refusals.reason((attempt.id, allocation.number))
+        trouble = self._trouble or ("" if allocation.job else refusal)
         return observe(attempt, replica, self._known(allocation), trouble)
 
     def is_served(self, attempt: Attempt, replica: str) -> bool:
@@ -122,16 +131,44 @@ class Allocations:
         except EngineUnavailable as error:
             self._jobs = None
             self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
+        self._by_id = {job.id: job for job in self._jobs or ()}
+        self._by_name = {}
+        for job in self._jobs or ():
+            self._by_name.setdefault(job.name, []).append(job)
 
-    def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> None:
-        """Advances attempts. ``asked``: the engine was just read; ``attempts`` are all of them."""
-        busy, known = False, set()
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Returns why attempts aren't brought forward, besides what their replicas wait for."""
+        return self._problems.reasons
+
+    def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> tuple[AttemptId, ...]:
+        """Advances attempts; returns those of which something may have changed.
+
+        ``asked``: the engine was just read; ``attempts`` are all of them.
+        """
+        busy, known, looked_at = False, set(), []
         for attempt_id in attempts:
-            attempt = self._files.load(attempt_id)
-            if attempt is None:
+            if asked and self._problems.rests(attempt_id):
+                known.add(attempt_id)
                 continue
-            known.add(attempt_id)
-            busy = self._advance_attempt(attempt) or busy
+            # Anything may go wrong with one attempt, by a fault or by files that somebody changed:
+            # the others must go on.
+            try:
+                if asked and self._idle.has(attempt_id, self._trouble):
+                    known.add(attempt_id)
+                    continue
+                looked_at.append(attempt_id)
+                found = self._load_and_advance(attempt_id)
+                self._problems.succeed(attempt_id)
+            except Exception as error:
+                found = True
+                text = f"the server can't bring attempt {attempt_id} forward"
+                reason = f"{text}: {error!r}; its log has the details"
+                if self._problems.fail(attempt_id, reason, REFUSED_RETRY_S):
+                    log.exception(text)
+            if found is not None:
+                known.add(attempt_id)
+                busy = found or busy
         if asked:
             if self._jobs is not None:
                 self._cancel_orphans(known)
@@ -139,6 +176,20 @@ class Allocations:
             self.busy = busy or runs or self._jobs is None
         else:
             self.busy = self.busy or busy
+        return tuple(looked_at)
+
+    def _load_and_advance(self, attempt_id: AttemptId) -> bool | None:
+        """Advances an attempt; returns whether one of its replicas has yet to end, None if it is
+        unknown.
+        """
+        stamp = self._files.stamp(attempt_id)
+        attempt = self._files.load(attempt_id)
+        if attempt is None:
+            return None
+        found = self._advance_attempt(attempt)
+        names = [self._name(attempt, each) for each in attempt.allocations.values()]
+        self._idle.note(attempt, names, stamp, self._trouble)
+        return found
 
     def _advance_attempt(self, attempt: Attempt) -> bool:
         """Advances an attempt's allocations; returns whether one of its replicas has yet to end."""
@@ -172,6 +223,10 @@ class Allocations:
         if job is None:
             self._end_unknown(attempt, allocation)
             return
+        if job.refused and needed and not _has_launcher(attempt, allocation):
+            self._refusals.fail((attempt.id, allocation.number), job.reason, REFUSED_RETRY_S)
+            self._files.unbind(attempt.id, allocation.number)
+            return
         self._unknown.pop(allocation.job, None)
         self._end_tasks(attempt, allocation, job, needed)
         self._end_alone(attempt, job, needed)
@@ -184,7 +239,7 @@ class Allocations:
         self._cancel_twins(attempt, allocation)
 
     def _known(self, allocation: Allocation) -> EngineJob | None:
-        return next((job for job in self._jobs or () if job.id == allocation.job), None)
+        return self._by_id.get(allocation.job)
 
     def _name(self, attempt: Attempt, allocation: Allocation) -> str:
         return f"{self._prefix}{attempt.id}.{allocation.number}"
@@ -194,10 +249,16 @@ class Allocations:
     ) -> None:
         """Finds the allocation's job by its name, or submits it.
 
-        The job exists already if a server died just after submitting it.
+        The job exists already if a server died just after submitting it. One that has ended without
+        a launcher's call has run nothing: the engine refused it and kept a record, or it failed at
+        once. It says nothing of the allocation, unless somebody cancelled it.
         """
         name = self._name(attempt, allocation)
-        ours = [job for job in self._jobs or () if job.name == name]
+        ours = [
+            job
+            for job in self._by_name.get(name, ())
+            if job.phase is not JobPhase.ENDED or job.cancelled
+        ]
         if ours:
             running = [job for job in ours if job.phase is JobPhase.RUNNING]
             self._files.bind(attempt.id, allocation.number, (running or ours)[0].id)
@@ -207,8 +268,7 @@ class Allocations:
                 reason = "the server ended before it submitted the job"
                 self._files.end(attempt.id, allocation.number, reason, cancelled=False)
             return
-        _, until_s = self._refusals.get(name, ("", 0.0))
-        if self._monotonic() >= until_s:
+        if not self._refusals.rests((attempt.id, allocation.number)):
             self._submit(attempt, allocation, name)
 
     def _submit(self, attempt: Attempt, allocation: Allocation, name: str) -> None:
@@ -219,14 +279,13 @@ class Allocations:
             job_id = self._engine.submit(JobRequest(name, attempt.region, launchers, program))
         except EngineRefused as error:
             reason = f"{self._engine.title} refuses its job: {error}"
-            self._refusals[name] = reason, self._monotonic() + REFUSED_RETRY_S
+            self._refusals.fail((attempt.id, allocation.number), reason, REFUSED_RETRY_S)
             return
         except EngineUnavailable as error:
             # It may be there: it is looked for by its name before it is submitted again.
             reason = f"waits for {self._engine.title}: {error}"
-            self._refusals[name] = reason, self._monotonic() + REFUSED_RETRY_S / 10
+            self._refusals.fail((attempt.id, allocation.number), reason, REFUSED_RETRY_S / 10)
             return
-        self._refusals.pop(name, None)
         # Another server has submitted the allocation, too, and its job was bound first.
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
             self._engine.cancel(job_id)
@@ -345,8 +404,8 @@ class Allocations:
     def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
         """Cancels other jobs of this name, whose server didn't know of the bound one."""
         name = self._name(attempt, allocation)
-        for job in self._jobs or ():
-            if job.name == name and job.id != allocation.job and job.phase is not JobPhase.ENDED:
+        for job in self._by_name.get(name, ()):
+            if job.id != allocation.job and job.phase is not JobPhase.ENDED:
                 self._engine.cancel(job.id)
 
     def _cancel_orphans(self, known: set[AttemptId]) -> None:
@@ -366,6 +425,9 @@ class Allocations:
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
         self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
+        self._idle.forget_others(known)
+        self._problems.forget_others(lambda key: key in known)
+        self._refusals.forget_others(lambda key: key[0] in known)
 
 
 def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:

@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,10 +86,15 @@ class Attempt:
 
 
 class AttemptFiles:
-    """The files of attempts. Every method may be called by several processes at once."""
+    """The files of attempts. Every method may be called by several processes at once.
+
+    What is written only once is read only once: ``_written`` has it by attempt and file name. The
+    id of an attempt is never used again.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._written: dict[AttemptId, dict[str, Content]] = {}
 
     def open(self) -> None:
         """Removes what an earlier server left half-created or half-removed. Raises OSError."""
@@ -104,35 +108,49 @@ class AttemptFiles:
                 names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
         except FileNotFoundError:
             return ()
-        return tuple(AttemptId(name) for name in sorted(names) if NAME.fullmatch(name))
+        found = tuple(AttemptId(name) for name in sorted(names) if NAME.fullmatch(name))
+        for attempt_id in self._written.keys() - set(found):
+            self._written.pop(attempt_id, None)
+        return found
+
+    def stamp(self, attempt_id: AttemptId) -> int | None:
+        """Returns a number that changes with each file that is made or removed, though perhaps not
+        for two within the same moment; None for an unknown attempt.
+        """
+        try:
+            return (self._root / attempt_id).stat().st_mtime_ns
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def load(self, attempt_id: AttemptId) -> Attempt | None:
         """Returns the attempt, or None if it is unknown."""
         if not NAME.fullmatch(attempt_id):
             return None
-        path = self._root / attempt_id
+        path = f"{self._root}/{attempt_id}"
         try:
-            names = [entry.name for entry in path.iterdir()]
+            names = os.listdir(path)  # noqa: PTH208  a Path for each name would cost as much again
         except (FileNotFoundError, NotADirectoryError):
+            self._written.pop(attempt_id, None)
             return None
-        newest: dict[str, int] = {}
-        numbers = []
-        for name in names:
-            subject, _, kind = name.rpartition(".")
-            owner, _, number = subject.rpartition("~")
-            if kind == "ticket":
-                newest[owner] = max(int(number), newest.get(owner, -1))
-            elif kind == "allocation":
-                numbers.append(int(number))
-        present = frozenset(names)
-        order = (_read(path / "order") or {}).get("replicas", ())
+        newest = _find_starts(names)
+        numbers = [int(n[1:].partition(".")[0]) for n in names if n.endswith(".allocation")]
+        files = _Directory(path, frozenset(names), self._written.setdefault(attempt_id, {}))
+        order = files.read("order")
+        place = {name: index for index, name in enumerate(order.get("replicas", ()))}
         replicas = {
-            name: _load_replica(path, name, newest[name], present)
-            for name in sorted(newest, key=lambda n: order.index(n) if n in order else len(order))
+            name: _load_replica(files, name, newest[name])
+            for name in sorted(newest, key=lambda n: place.get(n, len(place)))
         }
-        region = str((_read(path / "order") or {}).get("region", ""))
-        allocations = {n: _load_allocation(path, n) for n in sorted(numbers)}
+        region = str(order.get("region", ""))
+        allocations = {n: _load_allocation(files, n) for n in sorted(numbers)}
         return Attempt(attempt_id, region, replicas, allocations)
+
+    def newest_starts(self, attempt_id: AttemptId) -> dict[str, int]:
+        """Returns the number of each replica's newest start, whatever its files contain."""
+        try:
+            return _find_starts(os.listdir(self._root / attempt_id))  # noqa: PTH208  as in ``load``
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
 
     def make(self, attempt_id: AttemptId, region: str, tickets: Iterable[Content]) -> None:
         """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
@@ -171,6 +189,13 @@ class AttemptFiles:
         """Binds a job to the allocation; returns the job bound first. Raises OSError."""
         path = self._root / attempt_id / f"~{number}.job"
         return str(write_once(path, {"id": job})["id"])
+
+    def unbind(self, attempt_id: AttemptId, number: int) -> None:
+        """Lets the allocation have another job. Raises OSError.
+
+        Nothing of the one that is bound may have run, or ever run: no launcher can name it.
+        """
+        (self._root / attempt_id / f"~{number}.job").unlink(missing_ok=True)
 
     def end(self, attempt_id: AttemptId, number: int, reason: str, *, cancelled: bool) -> None:
         """Marks the allocation as ended, with the reason. Raises OSError."""
@@ -247,10 +272,14 @@ class AttemptFiles:
     def discard(self, attempt_id: AttemptId) -> None:
         """Removes the attempt's files. Raises OSError if they can't be moved away."""
         trash = self._root / f"{_TRASH}{secrets.token_hex(8)}"
-        with suppress(FileNotFoundError):
+        try:
             # In one step: replicas of half an attempt could look as if they had yet to start.
             (self._root / attempt_id).rename(trash)
-            shutil.rmtree(trash, ignore_errors=True)
+        except FileNotFoundError:
+            return
+        finally:
+            self._written.pop(attempt_id, None)
+        shutil.rmtree(trash, ignore_errors=True)
 
     def _path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
         return self._root / attempt_id / _start(replica.name, replica.restart, kind)
@@ -287,28 +316,70 @@ def _read_moved(path: Path) -> int | None:
     return (_read(path) or {}).get("allocation")
 
 
-def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) -> Replica:
-    ticket = _read(path / _start(name, restart, "ticket")) or {"allocation": 0}
+def _find_starts(names: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name in names:
+        if name.endswith(".ticket"):
+            replica, _, number = name.removesuffix(".ticket").rpartition("~")
+            found[replica] = max(int(number), found.get(replica, -1))
+    return found
+
+
+@dataclass(frozen=True)
+class _Directory:
+    """The files of one attempt, as they were listed. ``written`` has what was read of them."""
+
+    path: str
+    present: frozenset[str]
+    written: dict[str, Content]
+
+    def read(self, name: str) -> Content:
+        """Returns the content of a file that never changes; nothing if it isn't there."""
+        if name not in self.present:
+            return {}
+        content = self.written.get(name)
+        if content is None:
+            found = _read(f"{self.path}/{name}")
+            if found is None:  # it was removed just now
+                return {}
+            content = self.written[name] = found
+        return content
+
+    def read_report(self, name: str) -> tuple[float, LauncherReport | None]:
+        """Returns when a report was given last, and the report: a file that is replaced."""
+        if name not in self.present:
+            return 0.0, None
+        try:
+            status = os.stat(f"{self.path}/{name}")  # noqa: PTH116  as in ``load``
+        except FileNotFoundError:
+            return 0.0, None
+        file = status.st_ino, status.st_mtime_ns, status.st_size
+        known = self.written.get(name)
+        if known is None or known["file"] != file:
+            said = _read(f"{self.path}/{name}")
+            report = None if said is None else _decode(said)
+            known = self.written[name] = {"file": file, "report": report}
+        return status.st_mtime, known["report"]
+
+
+def _load_replica(files: _Directory, name: str, restart: int) -> Replica:
+    ticket = files.read(_start(name, restart, "ticket")) or {"allocation": 0}
     gone = _start(name, restart, "gone")
-    end = (_read(path / gone) or {}) if gone in present else {}
-    run = _start(name, restart, _run_kind(None))
-    moved = _read_moved(path / run) if ticket.get("in_place") and run in present else None
+    end = files.read(gone)
+    run = files.read(_start(name, restart, _run_kind(None)))
+    moved = run.get("allocation") if ticket.get("in_place") else None
     about = f"{name}.{ticket['allocation'] if moved is None else moved}"
-    contact, report = 0.0, None
-    with suppress(FileNotFoundError):
-        contact = (path / f"{about}.report").stat().st_mtime
-        said = _read(path / f"{about}.report")
-        report = None if said is None else _decode(said)
+    contact, report = files.read_report(f"{about}.report")
     return Replica(
         name=name,
         restart=restart,
         ticket=ticket,
-        stopped=_start(name, restart, "stop") in present,
+        stopped=_start(name, restart, "stop") in files.present,
         moved=moved,
-        given=_start(name, restart, _run_kind(moved)) in present,
-        gone=str(end.get("reason", "it ended")) if gone in present else None,
+        given=_start(name, restart, _run_kind(moved)) in files.present,
+        gone=str(end.get("reason", "it ended")) if gone in files.present else None,
         cancelled=bool(end.get("cancelled")),
-        claim=_read(path / f"{about}.claim"),
+        claim=files.read(f"{about}.claim") or None,
         report=report,
         contact=contact,
     )
@@ -318,22 +389,25 @@ def _decode(said: Content) -> LauncherReport:
     return LauncherReport(**{**said, "state": LauncherState(said["state"])})
 
 
-def _load_allocation(path: Path, number: int) -> Allocation:
-    made = _read(path / f"~{number}.allocation") or {}
-    ended = _read(path / f"~{number}.ended")
+def _load_allocation(files: _Directory, number: int) -> Allocation:
+    ended = files.read(f"~{number}.ended")
+    # Not kept, since it may be removed and made again: see ``unbind``.
+    job = f"~{number}.job"
+    bound = _read(f"{files.path}/{job}") if job in files.present else None
     return Allocation(
         number,
-        tuple(made.get("replicas", ())),
-        str((_read(path / f"~{number}.job") or {}).get("id", "")),
-        None if ended is None else str(ended["reason"]),
-        bool(ended and ended["cancelled"]),
-        _read(path / f"~{number}.silent") is not None,
+        tuple(files.read(f"~{number}.allocation").get("replicas", ())),
+        str((bound or {}).get("id", "")),
+        str(ended["reason"]) if ended else None,
+        bool(ended.get("cancelled")),
+        f"~{number}.silent" in files.present,
     )
 
 
-def _read(path: Path) -> Content | None:
+def _read(path: str | Path) -> Content | None:
     try:
-        value = json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            value = json.loads(file.read())
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return value if isinstance(value, dict) else None

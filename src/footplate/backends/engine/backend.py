@@ -10,17 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
 from footplate.backends.engine.allocations import Allocations
-from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Content, make_ticket
+from footplate.backends.engine.attempt_files import Attempt, Content, make_ticket
 from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
+from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +52,10 @@ class LauncherSettings:
 
 
 class EngineBackend:
-    """Runs the replicas of one ``root`` directory on an engine.
+    """Runs the replicas of one region on an engine.
 
     ``name`` is the region's; ``service`` is the id that marks the engine's jobs as this service's.
-    ``calls`` serves launchers from the files of ``root``, under ``name``.
+    ``calls`` serves launchers from the same files.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class EngineBackend:
         *,
         name: str,
         service: str,
-        root: Path,
         engine: Engine,
         settings: LauncherSettings,
         tokens: LauncherTokens,
@@ -76,7 +74,7 @@ class EngineBackend:
         self._settings = settings
         self._tokens = tokens
         self._calls = calls
-        self._files = AttemptFiles(root)
+        self._files = calls.files[name]
         self._engine = engine
         self._poll_s = poll_s
         self._allocations = Allocations(
@@ -167,8 +165,17 @@ class EngineBackend:
             return self._seen.get(attempt_id, ())
 
     def _look(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:
-        attempt = self._files.load(attempt_id)
-        return () if attempt is None else self._allocations.observe(attempt)
+        try:
+            attempt = self._files.load(attempt_id)
+            return () if attempt is None else self._allocations.observe(attempt)
+        except Exception as error:
+            # Nothing is known of its replicas: they may run. The others go on.
+            reason = f"the server can't read its files of the attempt: {error!r}"
+            starts = self._files.newest_starts(attempt_id).items()
+            return tuple(
+                ReplicaObservation(attempt_id, name, Presence.WAITING, reason, restart)
+                for name, restart in starts
+            )
 
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:
@@ -181,6 +188,10 @@ class EngineBackend:
                 log.warning("can't forget %s", attempt_id, exc_info=True)
                 return
         self._wake(attempt_id)
+
+    def problems(self) -> builtins.tuple[str, ...]:
+        """Returns what of this region is left out, for administrators: the rest goes on."""
+        return (*self._engine.oddities, *self._allocations.problems)
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
         with self._mutex:
@@ -248,7 +259,7 @@ class EngineBackend:
                     asked_s = now_s
                     noted = self._files.attempts()
                     self._allocations.ask()
-                self._allocations.advance_all(noted, asked=due)
+                noted = self._allocations.advance_all(noted, asked=due)
             except Exception:
                 log.exception("the server can't list the jobs of region %s", self._name)
             self._refresh(noted)
@@ -271,6 +282,10 @@ class EngineBackend:
                     self._seen[attempt_id] = seen
                 else:
                     self._seen.pop(attempt_id, None)
+                # Their launchers may leave now, or have another start.
+                changed = [each for each in seen if each not in (before or ())]
+                moved = [o.replica for o in changed if o.presence is not Presence.LIVE]
+                self._calls.wake(self._name, attempt_id, moved)
                 if before is not None and seen and not quietly:
                     self._notify(attempt_id)
 

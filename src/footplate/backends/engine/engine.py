@@ -51,6 +51,8 @@ class EngineJob:
     """The nodes in the engine's own notation."""
     cancelled: bool = False
     """Somebody has cancelled it with the engine's own means, or we have."""
+    refused: bool = False
+    """The engine has ended it before anything of it ran, as one that it can't run as it is."""
     lost: bool = False
     """A node of it did not answer when it ended: what ran there may go on when the node is back."""
     ending: bool = False
@@ -96,6 +98,8 @@ class Engine(Protocol):
 
     title: str
     """The name that users know: ``Slurm``."""
+    oddities: tuple[str, ...]
+    """What the last list left out, because it could not be read: a sentence each."""
     rank_variable: str
     job_variable: str
     node_variable: str

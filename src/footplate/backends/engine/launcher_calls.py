@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
@@ -15,6 +15,7 @@ from footplate.protocol.launcher import LauncherAnswer, WantedStart
 from footplate.protocol.ticket import SupervisorTicket
 
 LEAVE = LauncherAnswer(leave=True)
+LOOK_S, LEADER_LOOK_S = 2.0, 60.0
 
 
 class LauncherCalls:
@@ -32,11 +33,11 @@ class LauncherCalls:
         archives: Mapping[str, Path],
     ) -> None:
         self._tokens = tokens
-        self._files = files
+        self.files = files
         self._tickets = tickets
         self._archives = archives
         self._listeners: dict[str, Callable[[AttemptId], None]] = {}
-        self._waiting: dict[tuple[str, AttemptId], set[Callable[[], None]]] = {}
+        self._waiting: dict[tuple[str, AttemptId], dict[str, set[Callable[[], None]]]] = {}
         self._mutex = threading.Lock()
 
     def listen(self, engine: str, changed: Callable[[AttemptId], None] | None) -> None:
@@ -46,27 +47,41 @@ class LauncherCalls:
             if changed is not None:
                 self._listeners[engine] = changed
 
-    def wake(self, engine: str, attempt_id: AttemptId) -> None:
-        """Wakes the attempt's launchers, since they may have new work."""
+    def wake(
+        self, engine: str, attempt_id: AttemptId, replicas: Iterable[str] | None = None
+    ) -> None:
+        """Wakes the launchers of these replicas of an attempt, or of all: they may have work."""
         with self._mutex:
-            waiting = tuple(self._waiting.get((engine, attempt_id), ()))
-        for call in waiting:
+            waiting = self._waiting.get((engine, attempt_id), {})
+            meant = waiting if replicas is None else replicas
+            calls = [call for replica in meant for call in waiting.get(replica, ())]
+        for call in calls:
             call()
 
     def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
         bearer = self._tokens.check(token)
         key = (bearer.engine, bearer.attempt_id)
         with self._mutex:
-            self._waiting.setdefault(key, set()).add(wake)
+            waiting = self._waiting.setdefault(key, {})
+            waiting.setdefault(bearer.replica, set()).add(wake)
 
         def release() -> None:
             with self._mutex:
-                waiting = self._waiting.get(key, set())
-                waiting.discard(wake)
+                waiting = self._waiting.get(key, {})
+                held = waiting.get(bearer.replica, set())
+                held.discard(wake)
+                if not held:
+                    waiting.pop(bearer.replica, None)
                 if not waiting:
                     self._waiting.pop(key, None)
 
         return release
+
+    def look_s(self, token: str) -> float:
+        # The leader writes all that launchers wait for, and wakes them.
+        with self._mutex:
+            leads = self._tokens.check(token).engine in self._listeners
+        return LEADER_LOOK_S if leads else LOOK_S
 
     def archive(self, token: str, digest: str) -> Path:
         self._tokens.check(token)
@@ -77,7 +92,7 @@ class LauncherCalls:
 
     def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
         bearer = self._tokens.check(token)
-        files = self._files.get(bearer.engine)
+        files = self.files.get(bearer.engine)
         if files is None:
             return LEAVE
         try:
@@ -106,7 +121,6 @@ class LauncherCalls:
                 listener = self._listeners.get(bearer.engine)
             if listener is not None:
                 listener(attempt.id)
-            self.wake(bearer.engine, attempt.id)
         return answer
 
     def _wanted(
@@ -127,7 +141,7 @@ class LauncherCalls:
         return LauncherAnswer(stop=stop, run=WantedStart(replica.restart, ticket))
 
     def _engine_of(self, files: AttemptFiles) -> str:
-        return next(name for name, each in self._files.items() if each is files)
+        return next(name for name, each in self.files.items() if each is files)
 
 
 def _serves(

@@ -62,6 +62,7 @@ class KubernetesEngine:
     """
 
     title = "Kubernetes"
+    oddities: tuple[str, ...] = ()
     rank_variable = manifests.RANK
     job_variable = manifests.ID
     node_variable = manifests.NODE

@@ -76,6 +76,7 @@ class RayEngine:
     """Runs jobs on Ray; touches only jobs whose submission ids have the service's prefix."""
 
     title = "Ray"
+    oddities: tuple[str, ...] = ()
     rank_variable = "FOOTPLATE_RANK"
     job_variable = "FOOTPLATE_JOB"
     node_variable = "FOOTPLATE_NODE"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from footplate.backends.engine.engine import EngineJob, JobRequest, LauncherRequest
+from footplate.backends.slurm.outputs import JobList
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class SlurmStatus:
 
     version: str
     nodes: tuple[str, ...]
-    jobs: tuple[EngineJob, ...]
+    jobs: JobList
     problems: tuple[str, ...] = ()
 
 
@@ -32,7 +33,7 @@ class SlurmClient(Protocol):
         """Cancels a job; does nothing if it has ended."""
         ...
 
-    def list_jobs(self) -> tuple[EngineJob, ...]:
+    def list_jobs(self) -> JobList:
         """Returns the jobs of the submitting user."""
         ...
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.backends.slurm.nodes import expand
@@ -44,12 +46,29 @@ _REASONS = {
     "Licenses": "waits for licenses",
     "InvalidAccount": "the job's account is not valid in Slurm",
     "InvalidQOS": "the job's QOS is not valid in Slurm",
+    "AccountNotAllowed": "the job's account may not use the partition",
+    "QOSNotAllowed": "the job's QOS may not use the partition",
     "Cleaning": "waits until Slurm has cleaned its nodes up",
 }
+_REFUSED = frozenset(
+    {
+        *("BadConstraints", "InvalidAccount", "InvalidQOS", "PartitionNodeLimit"),
+        *("PartitionTimeLimit", "AccountNotAllowed", "QOSNotAllowed"),
+    }
+)
+"""Why a job failed that never ran, whose settings somebody can mend."""
 _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 
 
-def read_jobs(text: str) -> tuple[EngineJob, ...]:
+@dataclass(frozen=True)
+class JobList:
+    """The jobs of an answer, and a sentence about each record that is none."""
+
+    jobs: tuple[EngineJob, ...]
+    oddities: tuple[str, ...] = ()
+
+
+def read_jobs(text: str) -> JobList:
     """Returns the jobs in the output of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
 
     Raises:
@@ -57,7 +76,27 @@ def read_jobs(text: str) -> tuple[EngineJob, ...]:
     """
     if text and not text.endswith("\n"):
         raise ValueError("squeue's answer ends too early")
-    return tuple(_read_job(line) for line in text.splitlines() if line.strip())
+    return read_each((line for line in text.split("\n") if line.strip()), _read_job)
+
+
+Record = TypeVar("Record")
+
+
+def read_each(records: Iterable[Record], read: Callable[[Record], EngineJob]) -> JobList:
+    """Returns the jobs that ``read`` makes of records.
+
+    One that it can't read is left out: it may be anybody's, as the name of a job may have a line
+    break in it. Raises ValueError if it can't read any.
+    """
+    jobs, odd = [], []
+    for record in records:
+        try:
+            jobs.append(read(record))
+        except ValueError as error:
+            odd.append(f"a job is left out: {error}")
+    if odd and not jobs:
+        raise ValueError(odd[0])
+    return JobList(tuple(jobs), tuple(odd))
 
 
 def _read_job(line: str) -> EngineJob:
@@ -82,8 +121,12 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
         words = f"cancelled in Slurm (job {job_id})"
     else:
         words = f"{_ENDED[state]} (job {job_id} in Slurm: {state})"
+    # sbatch refuses a job and Slurm keeps a record of it, or takes it and finds out later.
+    refused = state == "FAILED" and not nodes and reason.strip("()") in _REFUSED
+    if refused:
+        words = f"{explain(reason)} (Slurm refused job {job_id}: {reason})"
     lost = state == "NODE_FAIL"
-    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled, lost)
+    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled, refused, lost)
 
 
 def explain(reason: str) -> str:

@@ -77,9 +77,7 @@ def read_pings(answer: Mapping[str, Any]) -> bool:
     return any(str(p.get("ping", p.get("pinged"))).upper() == "UP" for p in pings)
 
 
-def read_jobs(
-    answer: Mapping[str, Any], user: str = "", partition: str = ""
-) -> tuple[EngineJob, ...]:
+def read_jobs(answer: Mapping[str, Any], user: str = "", partition: str = "") -> outputs.JobList:
     """Returns the jobs in an answer.
 
     With ``user``, only jobs of that user and jobs without one; with ``partition``, only jobs that
@@ -93,7 +91,7 @@ def read_jobs(
         jobs = [job for job in jobs if job.get("user_name", user) == user]
     if partition:
         jobs = [job for job in jobs if partition in _listed(job.get("partition"))]
-    return tuple(_read_job(job) for job in jobs)
+    return outputs.read_each(jobs, _read_job)
 
 
 def _read_job(job: Mapping[str, Any]) -> EngineJob:

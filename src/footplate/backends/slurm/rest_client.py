@@ -20,6 +20,7 @@ from footplate.backends.engine.engine import (
 from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
 from footplate.backends.slurm.job_script import RestServer, SlurmSettings
+from footplate.backends.slurm.outputs import JobList
 from footplate.plain_httpx import httpx
 
 UNIX = "unix:"
@@ -62,7 +63,7 @@ class RestClient:
         if errors and not rest_answers.is_ended_job(errors):
             raise self._fail(_joined(errors))
 
-    def list_jobs(self) -> tuple[EngineJob, ...]:
+    def list_jobs(self) -> JobList:
         answer = self._ask(self._path("jobs"))
         return _read(lambda: rest_answers.read_jobs(answer, self._server.user))
 
@@ -74,7 +75,9 @@ class RestClient:
         if errors:
             raise self._fail(_joined(errors))
         found = _read(lambda: rest_answers.read_jobs(answer))
-        return next((job for job in found if job.id == job_id), None)
+        if found.oddities:
+            raise EngineUnavailable(found.oddities[0])
+        return next((job for job in found.jobs if job.id == job_id), None)
 
     def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
         """Returns the nodes that don't answer or aren't listed: both may run something."""

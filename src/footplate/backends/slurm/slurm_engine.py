@@ -58,7 +58,7 @@ class CommandClient:
     def cancel(self, job_id: str) -> None:
         self._ask("scancel", "--quiet", job_id)
 
-    def list_jobs(self) -> tuple[EngineJob, ...]:
+    def list_jobs(self) -> outputs.JobList:
         return self._queue("-t", "all", "-u", str(os.getuid()))
 
     def find_job(self, job_id: str) -> EngineJob | None:
@@ -107,7 +107,7 @@ class CommandClient:
         except CommandFailed as error:
             raise EngineUnavailable(str(error)) from error
 
-    def _queue(self, *options: str) -> tuple[EngineJob, ...]:
+    def _queue(self, *options: str) -> outputs.JobList:
         text = self._ask("squeue", "--noheader", *options, "-o", outputs.SQUEUE_FORMAT)
         try:
             return outputs.read_jobs(text)
@@ -155,6 +155,7 @@ class SlurmEngine:
 
     def __init__(self, settings: SlurmSettings) -> None:
         self._settings = settings
+        self.oddities: builtins.tuple[str, ...] = ()
         self._client: SlurmClient = (
             RestClient(settings, settings.server) if settings.server else CommandClient(settings)
         )
@@ -169,7 +170,9 @@ class SlurmEngine:
         self._client.cancel(job_id)
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        return tuple(job for job in self._client.list_jobs() if job.name.startswith(prefix))
+        found = self._client.list_jobs()
+        self.oddities = found.oddities
+        return tuple(job for job in found.jobs if job.name.startswith(prefix))
 
     def find(self, job_id: str) -> EngineJob | None:
         return self._client.find_job(job_id)
@@ -182,10 +185,10 @@ class SlurmEngine:
             status = self._client.read_status()
         except EngineUnavailable as error:
             return EngineReport(reachable=False, problems=(f"Slurm does not answer: {error}",))
-        phases = Counter(job.phase for job in status.jobs)
+        phases = Counter(job.phase for job in status.jobs.jobs)
         running, waiting = phases[JobPhase.RUNNING], phases[JobPhase.WAITING]
         queue = f"queue: {running} jobs run, {waiting} wait"
-        problems = status.problems
+        problems = (*status.problems, *status.jobs.oddities)
         if not status.nodes:
             partition = self._settings.partition
             where = f"the partition {partition!r}" if partition else "Slurm"
