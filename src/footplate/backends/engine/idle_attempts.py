@@ -10,12 +10,12 @@ from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 
 SAME_MOMENT_S = 1.5
-"""More than file systems need to tell two changes of a directory by their times."""
+"""A time longer than file systems need to tell two changes of a directory."""
 
 
 @dataclass(frozen=True)
 class _Idle:
-    """What an attempt was like when there was nothing to do for it but to wait."""
+    """The state of an attempt when there was nothing to do for it but to wait."""
 
     since_s: float
     stamp: int | None

@@ -1,4 +1,4 @@
-"""When what failed is tried again: later each time."""
+"""Tries again what failed: later each time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Failure:
-    """Why something could not be done, and when it is tried again."""
+    """Says why something could not be done, and when it is tried again."""
 
     reason: str
     rest_s: float
