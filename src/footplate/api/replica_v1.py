@@ -31,7 +31,7 @@ from footplate.wire.control_requests import MAX_ANSWER_BYTES, decode_control_res
 from footplate.wire.json_text import JsonObject
 from footplate.wire.replica_v1 import decode_image, decode_reports
 
-HOLD_S = 25.0
+HOLD_S = 35.0
 """How long a question stands before it is answered that there is nothing."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from asyncio import sslproto
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,8 @@ _PORT_FILE = "cluster_port"
 _FOLLOW_S = 0.5
 """How often a server looks whether it leads."""
 _HANDSHAKE_S = 30.0
+_BUFFER_BYTES = 32 << 10
+"""The most that a TLS connection receives at once; a record of TLS is half as long."""
 _log = logging.getLogger(__name__)
 
 
@@ -121,6 +124,9 @@ class ClusterListener:
         def connected() -> asyncio.Protocol:
             return NodeRequests(config=config, server_state=state, app_state={}, proxy=self._proxy)
 
+        # asyncio gives each TLS connection a buffer of 256 KiB for as long as it lasts, and each
+        # replica keeps three: that would be 750 MiB for a thousand of them.
+        sslproto.SSLProtocol.max_size = _BUFFER_BYTES
         guarded = listener if self._door is None else self._door.guard(listener)
         self._server = await asyncio.get_running_loop().create_server(
             connected, sock=guarded, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import tracemalloc
+from asyncio import sslproto
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -86,6 +88,32 @@ def test_it_answers_with_a_certificate_for_its_address_that_renews_itself(tmp_pa
             listener.stop()
 
     asyncio.run(run())
+
+
+def test_thousands_of_connections_fit_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each replica of a cluster keeps some for as long as it runs."""
+    monkeypatch.setattr(sslproto.SSLProtocol, "max_size", sslproto.SSLProtocol.max_size)
+    data_dir = DataDir(tmp_path)
+
+    async def run() -> int:
+        with closing(make(data_dir)) as listener:
+            await listener.start(config(), ServerState(), leads)
+            trusting = ssl.create_default_context(cafile=str(listener.certificate_file))
+            port = int(listener.url.rpartition(":")[2])
+            tracemalloc.start()
+            opened = [
+                await asyncio.open_connection("127.0.0.1", port, ssl=trusting) for _ in range(20)
+            ]
+            used, _ = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            for _, writer in opened:
+                writer.close()
+            listener.stop()
+            return used // (2 * len(opened))  # both sides are in this process
+
+    assert asyncio.run(run()) < 100_000
 
 
 def test_launchers_get_the_authoritys_certificate_without_its_key(tmp_path: Path) -> None:

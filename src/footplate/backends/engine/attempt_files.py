@@ -345,21 +345,22 @@ class _Directory:
             content = self.written[name] = found
         return content
 
-    def read_report(self, name: str) -> tuple[float, LauncherReport | None]:
-        """Returns when a report was given last, and the report: a file that is replaced."""
+    def read_replaced(self, name: str) -> tuple[float, Content]:
+        """Returns the time and the content of a file that may be replaced; 0 and nothing if it
+        isn't there.
+        """
         if name not in self.present:
-            return 0.0, None
+            return 0.0, {}
         try:
             status = os.stat(f"{self.path}/{name}")  # noqa: PTH116  as in ``load``
         except FileNotFoundError:
-            return 0.0, None
+            return 0.0, {}
         file = status.st_ino, status.st_mtime_ns, status.st_size
         known = self.written.get(name)
         if known is None or known["file"] != file:
-            said = _read(f"{self.path}/{name}")
-            report = None if said is None else _decode(said)
-            known = self.written[name] = {"file": file, "report": report}
-        return status.st_mtime, known["report"]
+            content = _read(f"{self.path}/{name}") or {}
+            known = self.written[name] = {"file": file, "content": content}
+        return status.st_mtime, known["content"]
 
 
 def _load_replica(files: _Directory, name: str, restart: int) -> Replica:
@@ -369,7 +370,7 @@ def _load_replica(files: _Directory, name: str, restart: int) -> Replica:
     run = files.read(_start(name, restart, _run_kind(None)))
     moved = run.get("allocation") if ticket.get("in_place") else None
     about = f"{name}.{ticket['allocation'] if moved is None else moved}"
-    contact, report = files.read_report(f"{about}.report")
+    contact, said = files.read_replaced(f"{about}.report")
     return Replica(
         name=name,
         restart=restart,
@@ -380,7 +381,7 @@ def _load_replica(files: _Directory, name: str, restart: int) -> Replica:
         gone=str(end.get("reason", "it ended")) if gone in files.present else None,
         cancelled=bool(end.get("cancelled")),
         claim=files.read(f"{about}.claim") or None,
-        report=report,
+        report=_decode(said) if said else None,
         contact=contact,
     )
 
@@ -391,13 +392,11 @@ def _decode(said: Content) -> LauncherReport:
 
 def _load_allocation(files: _Directory, number: int) -> Allocation:
     ended = files.read(f"~{number}.ended")
-    # Not kept, since it may be removed and made again: see ``unbind``.
-    job = f"~{number}.job"
-    bound = _read(f"{files.path}/{job}") if job in files.present else None
+    _, bound = files.read_replaced(f"~{number}.job")  # it may be removed and made again
     return Allocation(
         number,
         tuple(files.read(f"~{number}.allocation").get("replicas", ())),
-        str((bound or {}).get("id", "")),
+        str(bound.get("id", "")),
         str(ended["reason"]) if ended else None,
         bool(ended.get("cancelled")),
         f"~{number}.silent" in files.present,

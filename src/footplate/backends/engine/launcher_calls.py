@@ -157,7 +157,8 @@ def _serves(
         return False
     if replica.allocation != allocation.number:
         return False
-    if report.job and files.bind(attempt.id, allocation.number, report.job) != report.job:
+    is_new = bool(report.job) and report.job != allocation.job
+    if is_new and files.bind(attempt.id, allocation.number, report.job) != report.job:
         return False
     claim = {"incarnation": report.incarnation, "node": report.node, "job": report.job}
     kept = replica.claim or files.claim(attempt.id, replica, claim)
