@@ -22,6 +22,8 @@ class LauncherConfig(Message):
     node: str
     archive: str = ""
     """The SHA-256 of the launcher's own archive."""
+    bytecode: str = ""
+    """The version of bytecode in both, in hexadecimal; empty: that of this Python."""
 
 
 class LauncherReport(Message):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from importlib.util import MAGIC_NUMBER
 
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt_files import Attempt, Content, make_ticket
@@ -304,6 +305,7 @@ class EngineBackend:
             "authority": settings.authority(),
             "archive": settings.archive,
             "supervisor": settings.supervisor,
+            "bytecode": MAGIC_NUMBER.hex(),
             "scratch": settings.scratch,
             "lease_s": settings.lease_s,
             "rank_variable": self._engine.rank_variable,

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from _frozen_importlib_external import MAGIC_NUMBER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 30.0
 RETRY_S = 1.0
 LONGEST_FETCH_S = 600.0
+_PASSED_ON = ("url", "authority", "lease_s", "archive", "supervisor", "bytecode")
 
 
 def main(config: dict[str, Any]) -> None:
@@ -33,7 +35,7 @@ def main(config: dict[str, Any]) -> None:
     archives = make_private(scratch, "archives")
     own = make_private(scratch, "launchers", replica["directory"])
     facts = {
-        **{name: config[name] for name in ("url", "authority", "lease_s", "archive", "supervisor")},
+        **{name: config[name] for name in _PASSED_ON},
         **replica,
         "scratch": scratch,
         "job": os.environ.get(config["job_variable"], ""),
@@ -81,9 +83,48 @@ def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
     Raises OSError, ValueError.
     """
     path = os.path.join(archives, digest + ".pyz")
+    own = locate(digest, facts["bytecode"], archives)
+    if os.path.exists(own):
+        return own
     if not os.path.exists(path):
         download(facts, digest, path)
-    return path
+    if own != path:
+        compile_again(path, own)
+    return own
+
+
+def locate(digest: str, bytecode: str, archives: str) -> str:
+    """Returns the path of the archive whose modules are compiled for this Python; ``bytecode`` is
+    the version of bytecode, in hexadecimal, that the server's own archive has.
+    """
+    same = bytecode in ("", MAGIC_NUMBER.hex())
+    return os.path.join(archives, digest + ("" if same else "-" + MAGIC_NUMBER.hex()) + ".pyz")
+
+
+def compile_again(path: str, own: str) -> None:
+    """Makes an archive for this Python from one that another has compiled.
+
+    Done once on a node: without it each process would compile for a tenth of a second or more.
+    """
+    import marshal
+    import zipfile
+
+    part = "%s.%s" % (own, os.urandom(8).hex())
+    unchecked = (1).to_bytes(4, "little") + bytes(8)  # against the source beside it: PEP 552
+    try:
+        with zipfile.ZipFile(path) as given, zipfile.ZipFile(part, "w") as made:
+            for name in given.namelist():
+                if name.endswith(".py"):
+                    source = given.read(name)
+                    code = compile(source, "supervisor/" + name, "exec", dont_inherit=True)
+                    made.writestr(name, source)
+                    made.writestr(name + "c", MAGIC_NUMBER + unchecked + marshal.dumps(code))
+        os.replace(part, own)
+    except zipfile.BadZipFile as error:
+        raise ValueError("the archive is damaged: %s" % error) from error
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
 
 
 def download(facts: dict[str, Any], digest: str, path: str) -> None:

@@ -122,8 +122,8 @@ class Launcher:
     @property
     def _archive(self) -> str:
         """The path of the supervisor's program on this node."""
-        name = f"{self._config.supervisor}.pyz"
-        return os.path.join(self._config.scratch, "archives", name)
+        archives = os.path.join(self._config.scratch, "archives")
+        return bootstrap.locate(self._config.supervisor, self._config.bytecode, archives)
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
