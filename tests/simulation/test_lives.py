@@ -97,7 +97,8 @@ def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
     limits = job.spec.scheduling
     retries = sum(max(0, replica.losses - limits.max_restarts) for replica in job.replicas)
     assert retries <= limits.max_retries
-    assert job.attempt <= 1 + sum(replica.losses for replica in job.replicas)
+    losses = sum(replica.losses for replica in job.replicas)
+    assert job.attempt <= 1 + losses + sum(s.preempted for s in supervisors)
     assert job.attempt >= max(attempts, default=0)
     if job.state is not State.CANCELLED:
         assert attempts == list(range(1, job.attempt + 1)), "no attempt is spent on nothing"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.ports.backend import Presence, ReplicaObservation
+from footplate.ports.backend import EndCause, Presence, ReplicaObservation
 
 if TYPE_CHECKING:
     import builtins
@@ -110,11 +110,15 @@ class FakeBackend:
         self._turn(attempt_id, replica, Presence.LOST, LOST, Presence.LIVE)
 
     def end(
-        self, attempt_id: AttemptId, replica: str | None = None, reason: str = "it ended"
+        self,
+        attempt_id: AttemptId,
+        replica: str | None = None,
+        reason: str = "it ended",
+        cause: EndCause = EndCause.UNKNOWN,
     ) -> None:
         """Nothing is left of what was waiting, live or lost."""
         possible = (Presence.WAITING, Presence.LIVE, Presence.LOST)
-        self._turn(attempt_id, replica, Presence.GONE, reason, *possible)
+        self._turn(attempt_id, replica, Presence.GONE, reason, *possible, cause=cause)
 
     def crash(self) -> None:
         """The server dies: nobody watches any more, and all else goes on."""
@@ -127,12 +131,13 @@ class FakeBackend:
         presence: Presence,
         reason: str,
         *possible: Presence,
+        cause: EndCause = EndCause.UNKNOWN,
     ) -> None:
         replicas = self._seen.get(attempt_id, {})
         before = dict(replicas)
         for name, observation in before.items():
             if replica in (None, name) and observation.presence in possible:
-                replicas[name] = replace(observation, presence=presence, reason=reason)
+                replicas[name] = replace(observation, presence=presence, reason=reason, cause=cause)
         if replicas != before:
             for listener in tuple(self._listeners):
                 listener(attempt_id)

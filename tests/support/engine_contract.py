@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import (
     WORKERS,
@@ -67,7 +67,7 @@ class EngineContract(BackendContract):
         self.start_live(rig, request)
         rig.kill_part(request.attempt_id, CHIEF, "task")
         self.expect(rig, request, Presence.GONE)
-        assert not any(each.cancelled for each in see(rig.backend, request))
+        assert not any(each.cause is EndCause.CANCELLED for each in see(rig.backend, request))
         self.expect_restart(rig, request, CHIEF)
 
     @pytest.mark.parametrize("who", ["launcher", "parent", "task"])

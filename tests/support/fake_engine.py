@@ -20,6 +20,7 @@ from footplate.backends.engine.engine import (
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.ports.backend import EndCause
 from footplate.ports.engines import EngineReport
 from footplate.protocol.ticket import SupervisorTicket
 
@@ -78,6 +79,8 @@ class FakeLauncher:
     ending: str = ""
     left: bool = False
     stopping: bool = False
+    frozen: bool = False
+    """Its engine has suspended it: it does nothing at all."""
     late: int = 0
     """How many looks its engine takes to end it, after its node is back."""
     starts: list[int] = field(default_factory=list)
@@ -118,6 +121,8 @@ class FakeLauncher:
 
     def call(self, server: Launchers, now_s: float) -> None:
         """Report, and do what is wanted; without an answer for the lease end the program."""
+        if self.frozen:
+            return
         if not self.reachable:
             if not self.left and now_s - self.answered_s > LEASE_S:
                 self.end("the server has not answered")
@@ -161,6 +166,8 @@ class FakeEngine:
         self.forgotten: set[str] = set()
         self.jobs: dict[str, EngineJob] = {}
         self.programs: dict[str, bytes] = {}
+        self.words: dict[str, str] = {}
+        """What jobs have written last, by their ids."""
         self.launchers: builtins.list[FakeLauncher] = []
         self._told_silent: set[str] = set()
         self._numbers = itertools.count(1)
@@ -185,7 +192,7 @@ class FakeEngine:
     def cancel(self, job_id: str) -> None:
         self._answer()
         if job_id in self.jobs and job_id not in self.forgotten:
-            self.end_job(job_id, cancelled=True)
+            self.end_job(job_id, EndCause.CANCELLED)
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
         self._answer()
@@ -203,6 +210,11 @@ class FakeEngine:
         found = tuple(name for name in nodes.split(",") if name in silent)
         self._told_silent.update(found)
         return found
+
+    def explain(self, job: EngineJob) -> EngineJob:
+        self._answer()
+        words = self.words.get(job.id)
+        return replace(job, reason=f"{job.reason}: {words}") if words else job
 
     def check(self) -> EngineReport:
         return EngineReport(reachable=not self.down)
@@ -229,19 +241,19 @@ class FakeEngine:
     def of(self, job_id: str) -> tuple[FakeLauncher, ...]:
         return tuple(each for each in self.launchers if each.job == job_id)
 
-    def end_job(self, job_id: str, *, cancelled: bool = False) -> None:
+    def end_job(self, job_id: str, cause: EndCause = EndCause.UNKNOWN) -> None:
         """On the nodes that it reaches; on the others launchers go on."""
         for launcher in self.of(job_id):
             if launcher.reachable:
                 launcher.end("the engine ends its job")
         if self.jobs[job_id].phase is not JobPhase.ENDED:
-            reason = "it was cancelled" if cancelled else "it failed"
+            reason = "it failed" if cause is EndCause.UNKNOWN else f"it ended: {cause.value}"
             lost = self.tells_lost and not all(each.reachable for each in self.of(job_id))
             self.jobs[job_id] = replace(
                 self.jobs[job_id],
                 phase=JobPhase.ENDED,
                 reason=reason,
-                cancelled=cancelled,
+                cause=cause,
                 lost=lost,
             )
 

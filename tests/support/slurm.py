@@ -67,6 +67,8 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2,sched_min
 AccountingStorageType=accounting_storage/none
 DefMemPerCPU=100
 GresTypes=gpu
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 SlurmdParameters=config_overrides
 PropagateResourceLimits=NONE
 """

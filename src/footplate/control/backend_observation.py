@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from footplate.domain.engine_events import RUNS, WAITS
+from footplate.domain.engine_events import RUNS, SUSPENDED, WAITS
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Job, JobEvent, Replica
+from footplate.domain.jobs import Exit, ExitKind, Job, JobEvent, Replica
 from footplate.domain.lifecycle import (
     CancelRequested,
     Event,
     GraceExpired,
     JudgementDue,
+    ReplicaExited,
     ReplicaGone,
     ReplicaLost,
     RunExpired,
@@ -24,7 +25,7 @@ from footplate.domain.lifecycle import (
 )
 from footplate.domain.names import AttemptId, JobUid
 from footplate.domain.sites import Site
-from footplate.ports.backend import Presence, ReplicaObservation
+from footplate.ports.backend import EndCause, Presence, ReplicaObservation
 from footplate.ports.store import Store
 
 # Notes in a job's events what an engine says: why replicas wait, and where they run.
@@ -49,7 +50,7 @@ class EngineNotes:
             return
         noted = self._noted.setdefault(job.uid, {})
         fresh = []
-        for event in (*_waits(job, seen, now), *_places(job, site.engine.title, seen, now)):
+        for event in _say(job, site.engine.title, seen, now, noted):
             place = f"{event.kind}/{event.replica}"
             if event.key is not None and noted.get(place) != event.key:
                 noted[place] = event.key
@@ -59,6 +60,40 @@ class EngineNotes:
 
     def forget(self, uid: JobUid) -> None:
         self._noted.pop(uid, None)
+
+
+def _say(
+    job: Job,
+    title: str,
+    seen: Mapping[str, ReplicaObservation],
+    now: datetime,
+    noted: Mapping[str, str],
+) -> Iterator[JobEvent]:
+    yield from _waits(job, seen, now)
+    yield from _places(job, title, seen, now)
+    yield from _suspensions(job, seen, now, noted)
+
+
+_RESUMED = "the engine has resumed the replica's job"
+
+
+def _suspensions(
+    job: Job,
+    seen: Mapping[str, ReplicaObservation],
+    now: datetime,
+    noted: Mapping[str, str],
+) -> Iterator[JobEvent]:
+    """Yields an event of each replica that the engine has suspended, or resumed since."""
+    for replica in job.replicas:
+        observation = seen.get(replica.name)
+        if observation is None or observation.presence is not Presence.LIVE:
+            continue
+        said = noted.get(f"{SUSPENDED}/{replica.name}", _RESUMED)
+        if observation.reason or _RESUMED not in said:
+            text = observation.reason or _RESUMED
+            period = int(now.timestamp() // REPEAT_S)
+            key = f"{SUSPENDED}/{job.attempt}/{replica.name}/{replica.restart}/{text}/{period}"
+            yield JobEvent(now, SUSPENDED, text, job.attempt, replica.name, key=key)
 
 
 def _waits(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[JobEvent]:
@@ -135,7 +170,7 @@ def happened(
 def _cancelled(seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
     """Yields the end of the job if the engine's command cancelled any replica."""
     for observation in seen.values():
-        if observation.cancelled:
+        if observation.cause is EndCause.CANCELLED:
             yield CancelRequested(now, why=observation.reason)
             return
 
@@ -145,6 +180,14 @@ def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:
         yield WaitExpired(now)
     if _over(later(seconds_to_run(job, now), patience_s)):
         yield RunExpired(now)
+
+
+_EXITS = {
+    EndCause.TIME_LIMIT: ExitKind.TIME_LIMIT,
+    EndCause.PREEMPTED: ExitKind.PREEMPTED,
+    EndCause.OUT_OF_MEMORY: ExitKind.OUT_OF_MEMORY,
+}
+"""The ends that an engine knows better than the supervisor, which it has ended as well."""
 
 
 def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
@@ -164,6 +207,9 @@ def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) ->
             if replica.name in ending and observation.presence is Presence.GONE:
                 yield _leave(job, replica, now, "the server did not start the replica again")
         elif observation.presence is Presence.GONE:
+            if observation.cause in _EXITS:
+                end = Exit(_EXITS[observation.cause], cause=observation.reason)
+                yield ReplicaExited(now, job.attempt, replica.name, end, restart=replica.restart)
             yield _leave(job, replica, now, observation.reason)
         elif observation.presence is Presence.LOST:
             reason, restart = observation.reason, replica.restart

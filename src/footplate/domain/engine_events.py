@@ -8,6 +8,8 @@ from footplate.domain.jobs import JobEvent
 
 WAITS = "ENGINE_WAITS"
 """Why its replicas wait in the engine's queue."""
+SUSPENDED = "ENGINE_SUSPENDED"
+"""That the engine has suspended a replica's job, or has resumed it."""
 RUNS = "ENGINE_RUNS"
 """In which of the engine's jobs a replica runs, and on which node."""
 

@@ -48,3 +48,8 @@ def _containing(name: str, known: Collection[str]) -> list[str]:
     """Returns the names that contain ``name``, which may be an abbreviation such as ``T4``."""
     short = name.casefold()
     return sorted(other for other in known if len(short) > 1 and short in other.casefold())
+
+
+def last_line(text: str) -> str:
+    """Returns the last line with words in it, cut to 500 characters; empty: there is none."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:500]

@@ -216,6 +216,8 @@ class ExitKind(Enum):
     """The supervisor ended it: its files take more than its disk has."""
     STOPPED = "STOPPED"
     """The service asked for it."""
+    PREEMPTED = "PREEMPTED"
+    """The engine took its machine away, for another job or for maintenance."""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,21 @@ class Presence(Enum):
     """Its supervisor, its program and all their children are gone for certain."""
 
 
+class EndCause(Enum):
+    """The cause of a replica's end by its engine, as far as it decides what follows."""
+
+    UNKNOWN = "UNKNOWN"
+    """It says nothing, or what makes the end a loss, such as a node that failed."""
+    CANCELLED = "CANCELLED"
+    """Somebody has ended it with the engine's own means, and wants the job to be ended."""
+    TIME_LIMIT = "TIME_LIMIT"
+    """It reached a limit of the engine's; a further start would reach it as well."""
+    PREEMPTED = "PREEMPTED"
+    """The engine needed its machine, for another job or for maintenance."""
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    """It used more memory than the engine gave it."""
+
+
 @dataclass(frozen=True)
 class ReplicaObservation:
     """The state of one replica of an attempt, as the backend knows it."""
@@ -77,8 +92,8 @@ class ReplicaObservation:
     """What the engine calls the job that it runs in; empty: there is no engine."""
     node: str = ""
     """The machine that it runs on, by the engine's name; empty: this one, or not known yet."""
-    cancelled: bool = False
-    """Somebody has ended it with the engine's own means, and wants it to be ended."""
+    cause: EndCause = EndCause.UNKNOWN
+    """Of a replica that is gone."""
 
 
 class Backend(Protocol):

@@ -118,7 +118,7 @@ class Running(Phase):
 
     def stop(self) -> Phase:
         if self._ended_by is None:
-            self._end("STOPPED", "the server asked the supervisor to end the program")
+            self._end("STOPPED", "the supervisor was asked to end the program")
         return self
 
     def _describe_limit(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.kubernetes import IMAGE, Kubernetes
 from tests.support.kubernetes_rig import KubernetesRig, pod_template
@@ -59,6 +59,38 @@ def test_what_a_pod_waits_for_is_said(make_rig: MakeRig, kubernetes: Kubernetes)
     rig.backend.stop(request.attempt_id)
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     assert rig.runs(request.attempt_id) == 0
+
+
+def test_a_pod_that_reaches_its_deadline_ends_at_a_limit(
+    make_rig: MakeRig, kubernetes: Kubernetes, tmp_path: Path
+) -> None:
+    template = pod_template(tmp_path)
+    template["spec"] |= {"activeDeadlineSeconds": 5, "terminationGracePeriodSeconds": 10}
+    settings = PodSettings(image=IMAGE, template=template, reserve=False)
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    [seen] = see(rig.backend, request)
+    assert seen.cause is EndCause.TIME_LIMIT
+    assert "DeadlineExceeded" in seen.reason
+
+
+def test_a_launcher_that_fails_says_its_last_line(
+    make_rig: MakeRig, kubernetes: Kubernetes, tmp_path: Path
+) -> None:
+    """In place of a Python a program that takes no -I."""
+    settings = PodSettings(
+        image=IMAGE, template=pod_template(tmp_path), reserve=False, python="cat"
+    )
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    [seen] = see(rig.backend, request)
+    assert seen.reason == (
+        "the replica's launcher ended with status 1: Try 'cat --help' for more information."
+    )
 
 
 def test_an_image_that_is_nowhere_is_named(make_rig: MakeRig, kubernetes: Kubernetes) -> None:

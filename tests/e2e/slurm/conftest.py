@@ -17,6 +17,7 @@ class ServeRegion(Protocol):
 
 
 REGION = "europe-west4"
+URGENT = "urgent"
 SETTINGS = """\
 cluster_address = "127.0.0.1:0"
 
@@ -57,3 +58,13 @@ def serve_region(
             slurm.cancel_all()
 
     return serve
+
+
+@pytest.fixture
+def urgent(slurm: SlurmCluster) -> Iterator[str]:
+    """A partition whose jobs preempt those of the others."""
+    with_tier = (f"PartitionName={URGENT}", "Nodes=ALL", "PriorityTier=10")
+    slurm.command("scontrol", "create", *with_tier)
+    yield URGENT
+    slurm.cancel_all()
+    slurm.command("scontrol", "delete", f"PartitionName={URGENT}")

@@ -122,6 +122,24 @@ def test_a_job_that_is_cancelled_in_slurm_ends_cancelled(
     context.until(lambda: not slurm.command("squeue", "-h", "-o", "%i").strip())
 
 
+def test_a_job_that_slurm_preempts_starts_again_and_has_all_its_restarts(
+    context: Context, slurm: SlurmCluster, urgent: str
+) -> None:
+    name = context.submit(SLEEPS, region=REGION)
+    context.until(lambda: "sleeps" in context.messages(name))
+    job, node = slurm.command("squeue", "-h", "-o", "%i %N").split()
+    options = ("-p", urgent, "-w", node, "--exclusive", "-o", "/dev/null", "--wrap=sleep 1")
+    slurm.command("sbatch", *options)
+    context.until(lambda: context.messages(name).count("sleeps") == 2)
+    with context.client() as client:
+        told = [event.message for event in client.events(name) if event.kind == "RESTART"]
+        client.cancel(name)
+    words = f"Slurm gave the nodes of the job to another one (job {job} in Slurm: PREEMPTED)"
+    again = "only this replica starts again; this counts as no restart"
+    assert told == [f"replica master-replica-0 was preempted: {words}; {again}"]
+    context.wait_for(name, State.CANCELLED)
+
+
 def test_the_replicas_of_a_job_find_each_other(context: Context) -> None:
     name = context.submit(MEETING, region=REGION, **PAIR)
     assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)

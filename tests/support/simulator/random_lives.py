@@ -21,7 +21,7 @@ from footplate.domain.jobs import (
 from footplate.domain.lifecycle import CancelRequested, HangExpired
 from footplate.domain.lifecycle.replica_losses import ECHO_S, is_loss
 from footplate.domain.names import parse_attempt_id
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.jobs import make_job, make_spec
 from tests.support.simulator.capacity_checks import check_room
 from tests.support.simulator.evaluator_grace import Graces
@@ -125,7 +125,7 @@ class _Life:
 
     def _things(self) -> list[Callable[[], object]]:
         ordinary = [self.submit, self.work, self.work, self.work, self.lead, self.lead]
-        rare = [self.cancel, self.lose, self.echo, self.time_passes, self.kill]
+        rare = [self.cancel, self.lose, self.preempt, self.echo, self.time_passes, self.kill]
         return [*ordinary, *ordinary, *rare]
 
     def come_to_rest(self) -> None:
@@ -266,6 +266,23 @@ class _Life:
                 self.pass_()
             self._leave(supervisor, "the replica's supervisor was lost")
 
+    def preempt(self) -> None:
+        """An engine takes a machine away: its supervisor ends the program if it has the time."""
+        if not self.world.supervisors:
+            return
+        supervisor = self.rng.choice(list(self.world.supervisors.values()))
+        if supervisor.ended or not supervisor.delivered or not supervisor.kept():
+            return
+        supervisor.preempted = True
+        self._shake(supervisor)
+        if self.rng.random() < 0.5:
+            self._stop(supervisor)
+            supervisor.proceed()
+            self._deliver_for_certain(supervisor)
+        if self.rng.random() < 0.5:
+            self.pass_()
+        self._leave(supervisor, "another job took its node", EndCause.PREEMPTED)
+
     def echo(self) -> None:
         """A report of a supervisor that is no more arrives once more, late."""
         if not self.world.history:
@@ -387,6 +404,8 @@ class _Life:
             crash_point.disarm()
         self._deliver(supervisor)
 
-    def _leave(self, supervisor: Supervisor, reason: str) -> None:
+    def _leave(
+        self, supervisor: Supervisor, reason: str, cause: EndCause = EndCause.UNKNOWN
+    ) -> None:
         del self.world.supervisors[(supervisor.attempt_id, supervisor.replica)]
-        self.world.backend.end(supervisor.attempt_id, supervisor.replica, reason)
+        self.world.backend.end(supervisor.attempt_id, supervisor.replica, reason, cause)

@@ -51,6 +51,8 @@ class Supervisor:
 
     lost: bool = False
     """It died, or its program was killed from outside."""
+    preempted: bool = False
+    """Its engine took its machine away, and said so."""
     echo: Exit | None = None
     """How its program ends next, because a peer is lost."""
 

@@ -47,6 +47,9 @@ class RecordingEngine:
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         raise NotImplementedError
 
+    def explain(self, job: EngineJob) -> EngineJob:
+        raise NotImplementedError
+
     def check(self) -> EngineReport:
         raise NotImplementedError
 
@@ -74,7 +77,7 @@ class Desk:
         attempt = self.files.load(ATTEMPT)
         assert attempt is not None
         self.files.set_gone(ATTEMPT, attempt.replicas[REPLICA], "it ended")
-        self.files.end(ATTEMPT, 0, "it ended", cancelled=False)
+        self.files.end(ATTEMPT, 0, "it ended")
 
     def ended(self, number: int) -> str | None:
         attempt = self.files.load(ATTEMPT)

@@ -22,6 +22,7 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
+from footplate.ports.backend import EndCause
 from tests.support.http_server import serve
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
@@ -85,7 +86,13 @@ def job(status: str, message: str = "") -> dict[str, Any]:
 def test_states_of_jobs(status: str, message: str, phase: JobPhase, reason: str) -> None:
     seen = see_job(job(status, message), {})
     assert (seen.phase, seen.reason) == (phase, reason)
-    assert seen.cancelled == (status == "STOPPED")
+    assert (seen.cause is EndCause.CANCELLED) == (status == "STOPPED")
+
+
+def test_a_job_that_ray_ends_for_want_of_memory() -> None:
+    message = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low"
+    assert see_job(job("FAILED", f"{message}\nmore"), {}).cause is EndCause.OUT_OF_MEMORY
+    assert see_job(job("SUCCEEDED", message), {}).cause is EndCause.UNKNOWN
 
 
 def test_a_driver_whose_gang_has_no_room_waits() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
+from footplate.backends.slurm.outputs import read_words
 from tests.support.local_backend import wait_until
 
 
@@ -63,6 +64,17 @@ def test_machine_types_with_different_options_are_no_gang() -> None:
     assert fault(settings, launchers[:1]) is None
 
 
+MISSING = "slurmstepd: error: execve(): python3.99: No such file or directory"
+
+
+def record_comments(folder: Path) -> Path:
+    """Makes a scontrol that writes its last argument to the file that is returned."""
+    comments, scontrol = folder / "comments", folder / "scontrol"
+    scontrol.write_text(f'#!/bin/sh\nshift 2; echo "$@" >>"{comments}"\n')
+    scontrol.chmod(0o755)
+    return comments
+
+
 OF_ANOTHER = pytest.param(
     "of another user", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 )
@@ -86,9 +98,11 @@ def test_a_scratch_that_is_not_its_users_gets_nothing(tmp_path: Path, kind: str)
     srun.chmod(0o755)
     made = script(SlurmSettings(scratch=str(scratch)), request(LauncherRequest("a")))
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
+    comments = record_comments(tmp_path)
     done = subprocess.run(["sh"], input=made, env=environment, check=False)
     assert done.returncode == 1
     assert victim.read_text() == "precious"
+    assert comments.read_text().endswith(f"the folder {scratch} is another user's, or a link\n")
 
 
 PROGRAM = b"print('$HOME `id` \\\\ \"quoted\"')\n"
@@ -131,3 +145,48 @@ def test_a_script_that_is_told_to_end_waits_for_its_launcher(tmp_path: Path) -> 
     os.killpg(running.pid, signal.SIGTERM)
     assert running.wait(60) == 0
     assert (tmp_path / "out").read_text() == "ended\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        (
+            "http://10.0.0.1: refused\nthe server doesn't answer at http://10.0.0.1\n\n",
+            "the server doesn't answer at http://10.0.0.1",
+        ),
+        (
+            f"{MISSING}\nsrun: error: n1: task 0: Exited with exit code 2\n",
+            MISSING,
+        ),
+        ("srun: error: Unable to create step\n", "srun: error: Unable to create step"),
+        ('it\'s "$HOME" `id` \t\a100% *\n', 'it\'s "$HOME" `id` 100% *'),
+        pytest.param("y" * 600, "y" * 480, id="long"),
+        ("", None),
+    ],
+)
+def test_a_job_that_fails_says_its_last_line(
+    tmp_path: Path, written: str, words: str | None
+) -> None:
+    (tmp_path / "written").write_text(written)
+    srun = tmp_path / "srun"
+    srun.write_text(f'#!/bin/sh\ncat "{tmp_path}/written"\nexit 3\n')
+    srun.chmod(0o755)
+    comments = record_comments(tmp_path)
+    pair = request(LauncherRequest("a"), LauncherRequest("b"))
+    made = script(SlurmSettings(scratch=str(tmp_path / "s")), pair)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
+    done = subprocess.run(["sh"], input=made, env=environment, check=False)
+    assert done.returncode == 3
+    said = comments.read_text() if comments.exists() else ""
+    assert read_words(said) == (words or "")
+    assert said == ("" if words is None else f"Comment=footplate: {words}\n")
+    assert (tmp_path / "s" / "jobs" / "7.log").read_text() == written
+
+
+def test_a_python_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    comments = record_comments(tmp_path)
+    settings = SlurmSettings(scratch=str(tmp_path / "s"), python="python3.99")
+    made = script(settings, request(LauncherRequest("a")))
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
+    assert subprocess.run(["sh"], input=made, env=environment, check=False).returncode == 127
+    assert comments.read_text().endswith("python3.99: not found\n")

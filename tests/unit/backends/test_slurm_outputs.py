@@ -2,8 +2,10 @@
 
 import pytest
 
-from footplate.backends.engine.engine import JobPhase
+from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.backends.slurm import outputs
+from footplate.backends.slurm.outputs import JobEnd
+from footplate.ports.backend import EndCause
 
 QUEUE = """\
 7|RUNNING|None|n1|footplate-s-u-1.0
@@ -30,10 +32,51 @@ def test_jobs_of_a_queue() -> None:
     ]
     assert jobs[1].reason == "waits for nodes that other jobs use now (job 8 in Slurm: Resources)"
     assert jobs[2].reason == "cancelled in Slurm (job 9)"
-    assert [job.cancelled for job in jobs] == [False, False, True, False, False]
+    assert [job.cause for job in jobs if job.cause is not EndCause.UNKNOWN] == [EndCause.CANCELLED]
     assert jobs[3].name == "a|strange|name"
     assert jobs[4].reason == "a node of the job failed (job 11 in Slurm: NODE_FAIL)"
     assert [job.lost for job in jobs] == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("state", "cause", "words"),
+    [
+        ("TIMEOUT", EndCause.TIME_LIMIT, "at the time limit of --time or of its partition"),
+        ("DEADLINE", EndCause.TIME_LIMIT, "at its --deadline"),
+        ("PREEMPTED", EndCause.PREEMPTED, "gave the nodes of the job to another one"),
+        ("OUT_OF_MEMORY", EndCause.OUT_OF_MEMORY, "more memory than Slurm gave it"),
+        ("NODE_FAIL", EndCause.UNKNOWN, "a node of the job failed"),
+        ("BOOT_FAIL", EndCause.UNKNOWN, "could not be started"),
+        ("FAILED", EndCause.UNKNOWN, "the job failed"),
+    ],
+)
+def test_ends_that_slurm_names(state: str, cause: EndCause, words: str) -> None:
+    [job] = outputs.read_jobs(f"12|{state}|None|n1|footplate-s-u-1.0\n").jobs
+    assert (job.phase, job.cause) == (JobPhase.ENDED, cause)
+    assert words in job.reason
+    assert job.reason.endswith(f"(job 12 in Slurm: {state})")
+
+
+@pytest.mark.parametrize("state", ["SUSPENDED", "STOPPED"])
+def test_a_suspended_job_says_so(state: str) -> None:
+    [job] = outputs.read_jobs(f"12|{state}|None|n1|footplate-s-u-1.0\n").jobs
+    assert (job.phase, job.suspended) == (JobPhase.RUNNING, True)
+    assert job.reason == (
+        f"Slurm has suspended the job: its programs stand still (job 12 in Slurm: {state})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("comment", "words"),
+    [
+        ("footplate: no Python\n", "no Python"),
+        ("footplate\n", ""),
+        ("", ""),
+        ("(null)\n", ""),
+    ],
+)
+def test_last_words_stand_in_a_jobs_comment(comment: str, words: str) -> None:
+    assert outputs.read_words(comment) == words
 
 
 @pytest.mark.parametrize(
@@ -64,6 +107,52 @@ def test_no_jobs() -> None:
 )
 def test_reasons_become_sentences(reason: str, words: str) -> None:
     assert outputs.explain(reason).startswith(words)
+
+
+END = (
+    "JobId=3 JobName=a JobState=FAILED Reason=NonZeroExitCode PreemptEligibleTime=2026-11-29T15:15 "
+    "PreemptTime={at} SuspendTime=None WorkDir=/ Comment={comment} StdErr=/dev/null Power=\n"
+)
+TAKEN = "Slurm gave the nodes of the job to another one"
+FAILED = EngineJob("3", "a", JobPhase.ENDED, "the job failed")
+
+
+@pytest.mark.parametrize(
+    ("at", "comment", "cause", "reason"),
+    [
+        ("None", "footplate", EndCause.UNKNOWN, "the job failed"),
+        (
+            "None",
+            "footplate: no StdErr=x here",
+            EndCause.UNKNOWN,
+            "the job failed: no StdErr=x here",
+        ),
+        (
+            "2026-11-29T15:15:21",
+            "footplate: signal 15",
+            EndCause.PREEMPTED,
+            f"{TAKEN} (job 3 in Slurm, which asked it to end)",
+        ),
+    ],
+)
+def test_the_record_of_an_ended_job_explains_it(
+    at: str, comment: str, cause: EndCause, reason: str
+) -> None:
+    """Slurm 22.05 says FAILED of a job that ends by itself within the grace of a preemption."""
+    end = outputs.read_end(END.format(at=at, comment=comment))
+    job = outputs.explain_end(FAILED, end)
+    assert (job.cause, job.reason) == (cause, reason)
+    assert outputs.read_end(RECORD) == JobEnd()
+
+
+@pytest.mark.parametrize(
+    ("said", "uid"), [("CANCELLED by 1000\n", 1000), ("CANCELLED\n", None), ("", None)]
+)
+def test_who_has_cancelled_a_job(said: str, uid: int | None) -> None:
+    """As Slurm's manual of sacct has it."""
+    assert outputs.read_canceller(said) == uid
+    cancelled = outputs.explain_end(FAILED, JobEnd(user="ada"))
+    assert cancelled.reason == "cancelled in Slurm by ada (job 3)"
 
 
 def test_a_record_of_a_job() -> None:

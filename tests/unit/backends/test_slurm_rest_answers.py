@@ -9,6 +9,8 @@ import pytest
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.slurm import rest_answers
 from footplate.backends.slurm.nodes import SlurmNode
+from footplate.backends.slurm.outputs import JobEnd
+from footplate.ports.backend import EndCause
 
 OLD_META = {
     "plugin": {"type": "openapi/v0.0.38", "name": "Slurm OpenAPI v0.0.38"},
@@ -75,7 +77,7 @@ def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
         ("11", JobPhase.ENDED, "n3"),
     ]
     assert jobs[1].reason == "waits for nodes that other jobs use now (job 8 in Slurm: Resources)"
-    assert jobs[2].cancelled
+    assert jobs[2].cause is EndCause.CANCELLED
     assert jobs[4].reason == "a node of the job failed (job 11 in Slurm: NODE_FAIL)"
 
 
@@ -200,3 +202,13 @@ def test_a_record_without_a_number_hides_no_other() -> None:
     found = rest_answers.read_jobs(answer)
     assert [job.id for job in found.jobs] == ["7"]
     assert len(found.oddities) == 1
+
+
+@pytest.mark.parametrize("preempted", [1795965321, {"set": True, "number": 1795965321}])
+def test_the_end_of_a_job(preempted: object) -> None:
+    """Recorded of v0.0.38; later versions have an object for each number."""
+    job = {"job_id": 3, "job_state": "FAILED", "comment": "footplate: signal 15"}
+    for at, expected in ((0, False), ({"set": True, "number": 0}, False), (preempted, True)):
+        end = rest_answers.read_end({"jobs": [{**job, "preempt_time": at}]})
+        assert end == JobEnd("signal 15", preempted=expected)
+    assert rest_answers.read_end({"jobs": []}) == JobEnd()

@@ -8,17 +8,19 @@ import pytest
 
 from footplate.control.backend_observation import REPEAT_S
 from footplate.control.regions import Binding, Regions
-from footplate.domain.engine_events import RUNS, WAITS, engine_jobs, engine_wait
+from footplate.domain.engine_events import RUNS, SUSPENDED, WAITS, engine_jobs, engine_wait
+from footplate.domain.job_states import State
 from footplate.domain.jobs import JobEvent, Scheduling
 from footplate.domain.names import AttemptId
 from footplate.domain.preparation_status import explain_preparing
-from footplate.ports.backend import ReplicaObservation
+from footplate.ports.backend import EndCause, Presence, ReplicaObservation
 from tests.support.backend import FakeBackend
 from tests.support.sites import make_engine_site, make_regions
 from tests.unit.control.reconciler_rig import MASTER, WORKER, Rig
 
 RESOURCES = "waits for free nodes (job 42 in Slurm: Resources)"
 PRIORITY = "waits for jobs of a higher priority (job 42 in Slurm: Priority)"
+FROZEN = "Slurm has suspended the job (job 42 in Slurm: SUSPENDED)"
 FOREVER = Scheduling(max_running_time_s=1e6)
 
 
@@ -36,6 +38,10 @@ class FakeEngine(FakeBackend):
 
     def list(self) -> tuple[ReplicaObservation, ...]:
         return tuple(self._told(each) for each in super().list())
+
+    def suspend(self, attempt_id: AttemptId, reason: str) -> None:
+        """What runs now stands still; without a reason it goes on."""
+        self._turn(attempt_id, None, Presence.LIVE, reason, Presence.LIVE)
 
     def _told(self, seen: ReplicaObservation) -> ReplicaObservation:
         return replace(seen, engine_id="42", node=self.nodes.get(seen.replica, ""))
@@ -125,3 +131,48 @@ def test_of_this_machine_nothing_is_noted(kind: str) -> None:
     rig.reconcile()
 
     assert kind not in {stored.event.kind for stored in rig.store.events(rig.uid)}
+
+
+def test_a_replica_that_is_suspended_says_so_until_it_is_resumed() -> None:
+    rig = EngineRig()
+    rig.engine.admit(rig.job.attempt_id)
+    for suspension in ("", FROZEN, FROZEN, "", ""):
+        rig.engine.suspend(rig.job.attempt_id, suspension)
+        rig.reconcile()
+        rig.clock.advance(REPEAT_S)
+
+    assert rig.told(SUSPENDED) == [FROZEN, "the engine has resumed the replica's job"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "state", "words"),
+    [
+        (EndCause.CANCELLED, State.CANCELLED, "in Slurm"),
+        (EndCause.TIME_LIMIT, State.CANCELLED, "at the limit of its running time: in Slurm"),
+        (EndCause.OUT_OF_MEMORY, State.FAILED, "was killed because memory ran out: in Slurm"),
+    ],
+)
+def test_an_end_that_the_engine_names_ends_the_job(
+    cause: EndCause, state: State, words: str
+) -> None:
+    rig = EngineRig()
+    rig.engine.admit(rig.job.attempt_id)
+    rig.reconcile()
+    rig.engine.end(rig.job.attempt_id, reason="in Slurm", cause=cause)
+    rig.reconcile()
+
+    assert rig.job.state is state
+    assert rig.job.ending is not None
+    assert rig.job.ending.message.endswith(words)
+    assert rig.told("RESTART") == []
+
+
+def test_a_preempted_replica_starts_again_uncounted() -> None:
+    rig = EngineRig()
+    for restart in range(1, 8):
+        rig.engine.admit(rig.job.attempt_id)
+        rig.engine.end(rig.job.attempt_id, reason="in Slurm", cause=EndCause.PREEMPTED)
+        rig.reconcile()
+        [replica] = rig.job.replicas
+        assert (replica.restart, replica.losses) == (restart, 0)
+    assert rig.job.attempt == 1

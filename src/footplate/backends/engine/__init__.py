@@ -10,13 +10,13 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
     ~A.job            {"id": "..."}: the one job of the engine that serves it; removed if the
                       engine refused that job before anything of it ran
     ~A.silent         {}: its job has ended, but a node of it did not answer then
-    ~A.ended          {"reason": "...", "cancelled": bool}: no node of it runs anything of ours
+    ~A.ended          {"reason": "...", "cause": "..."}: no node of it runs anything of ours
     REPLICA~N.ticket  the start number N of a replica, and its allocation
     REPLICA~N.stop    that start is to end
     REPLICA~N.run     {}: that start was given to its launcher; {"allocation": A}: it was moved
                       to allocation A before that
     REPLICA~N.A.run   that start was given to its launcher in allocation A, where it was moved to
-    REPLICA~N.gone    {"reason": "...", "cancelled": bool}: nothing is left of it; never changes
+    REPLICA~N.gone    {"reason": "...", "cause": "..."}: nothing is left of it; never changes
     REPLICA.A.claim   the one launcher process that serves the replica in allocation A
     REPLICA.A.report  what that has said last; touched whenever it calls
 

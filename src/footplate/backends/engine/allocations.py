@@ -27,7 +27,7 @@ from footplate.backends.engine.presence import current_report, observe
 from footplate.backends.engine.retries import Retries
 from footplate.domain.launchers import LauncherState
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import ReplicaMachine, ReplicaObservation
+from footplate.ports.backend import EndCause, ReplicaMachine, ReplicaObservation
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,8 @@ ORPHAN_S = 60.0
 REFUSED_RETRY_S = 30.0
 ALONE_S = 10.0
 """How long an engine may take to say that it ends a job, after the first launcher has ended."""
+_FINAL = (EndCause.CANCELLED, EndCause.TIME_LIMIT)
+"""Ends of a job of the engine after which no start of its replicas moves to another one."""
 SERVED_S = 60.0
 """A launcher that hasn't called for so long isn't given another start."""
 
@@ -211,15 +213,18 @@ class Allocations:
         if allocation.ended is not None:  # just when they were to start again there
             for replica in needed:
                 reason = allocation.ended or "the replica's job has ended"
-                self._end_start(attempt, replica, reason, cancelled=allocation.cancelled)
+                self._end_start(attempt, replica, reason, allocation.cause)
             return
+        job = self._known(allocation)
+        if job is not None and job.suspended:
+            self._excuse(attempt, needed)
         self._end_silent(attempt, needed)
         if self._jobs is None:
             return
         if not allocation.job:
             self._find_or_submit(attempt, allocation, needed)
             return
-        job = self._known(allocation) or self._engine.find(allocation.job)
+        job = job or self._engine.find(allocation.job)
         if job is None:
             self._end_unknown(attempt, allocation)
             return
@@ -251,13 +256,13 @@ class Allocations:
 
         The job exists already if a server died just after submitting it. One that has ended without
         a launcher's call has run nothing: the engine refused it and kept a record, or it failed at
-        once. It says nothing of the allocation, unless somebody cancelled it.
+        once. It says nothing of the allocation, unless somebody or a limit ended it.
         """
         name = self._name(attempt, allocation)
         ours = [
             job
             for job in self._by_name.get(name, ())
-            if job.phase is not JobPhase.ENDED or job.cancelled
+            if job.phase is not JobPhase.ENDED or job.cause in _FINAL
         ]
         if ours:
             running = [job for job in ours if job.phase is JobPhase.RUNNING]
@@ -266,7 +271,7 @@ class Allocations:
         if not needed:
             if not _is_being_made(attempt, allocation):
                 reason = "the server ended before it submitted the job"
-                self._files.end(attempt.id, allocation.number, reason, cancelled=False)
+                self._files.end(attempt.id, allocation.number, reason)
             return
         if not self._refusals.rests((attempt.id, allocation.number)):
             self._submit(attempt, allocation, name)
@@ -291,16 +296,20 @@ class Allocations:
             self._engine.cancel(job_id)
 
     def _end_start(
-        self, attempt: Attempt, replica: Replica, reason: str, *, cancelled: bool = False
+        self,
+        attempt: Attempt,
+        replica: Replica,
+        reason: str,
+        cause: EndCause = EndCause.UNKNOWN,
     ) -> None:
         """Ends a start that has no process in its allocation, and never will have one.
 
         A start that its launcher never received hasn't begun, and moves to a new allocation.
         """
         if not replica.may_move:
-            self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
-        elif cancelled or replica.stopped:
-            self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
+            self._files.set_gone(attempt.id, replica, reason, cause)
+        elif cause in _FINAL or replica.stopped:
+            self._files.stop(attempt.id, replica, reason, cause)
         else:
             self._files.move(attempt.id, replica, max(attempt.allocations) + 1)
 
@@ -310,11 +319,11 @@ class Allocations:
         """Ends replicas whose launchers have ended or can't start, in a job that may continue."""
         for replica in needed:
             task = _find_task(allocation, job, replica.name)
-            reason, cancelled = task.reason or "the replica's launcher has ended", task.cancelled
+            reason, cause = task.reason or "the replica's launcher has ended", task.cause
             if task.ended or (task.stuck and replica.may_move):
-                self._end_start(attempt, replica, reason, cancelled=cancelled)
+                self._end_start(attempt, replica, reason, cause)
             elif task.stuck and replica.claim is None:
-                self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
+                self._files.stop(attempt.id, replica, reason, cause)
 
     def _end_alone(self, attempt: Attempt, job: EngineJob, needed: Iterable[Replica]) -> None:
         """Ends replicas whose launchers ended in order while the engine still runs their job.
@@ -338,14 +347,22 @@ class Allocations:
         """Ends the replicas of a job that the engine has ended, if all nodes answered then."""
         running = [r for r in needed if not r.may_move and not self._has_ended(attempt, r)]
         is_over = not running or self._is_over(attempt, allocation, job)
-        for replica in needed:
-            if is_over or replica.may_move:
-                reason = job.reason or "the replica's job has ended"
-                self._end_start(attempt, replica, reason, cancelled=job.cancelled)
+        ending = [r for r in needed if is_over or r.may_move]
+        job = self._explain(job) if ending else job
+        reason = job.reason or "the replica's job has ended"
+        for replica in ending:
+            self._end_start(attempt, replica, reason, job.cause)
         if not is_over:
             return
         self._ended.pop(job.id, None)
-        self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
+        self._files.end(attempt.id, allocation.number, reason, job.cause)
+
+    def _explain(self, job: EngineJob) -> EngineJob:
+        try:
+            return self._engine.explain(job)
+        except EngineUnavailable as error:
+            log.warning("%s doesn't say why job %s ended: %s", self._engine.title, job.id, error)
+            return job
 
     def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
         """Returns whether nothing of the job can run, according to the engine alone.
@@ -373,7 +390,7 @@ class Allocations:
             for replica in served:
                 if replica.gone is None:
                     self._end_start(attempt, replica, reason)
-            self._files.end(attempt.id, allocation.number, reason, cancelled=False)
+            self._files.end(attempt.id, allocation.number, reason)
 
     def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
         """Ends replicas with silent launchers: a launcher without contact has ended its replica."""
@@ -382,6 +399,12 @@ class Allocations:
                 node = replica.claim["node"]
                 reason = f"the replica's node {node} did not answer for {self._quiet_s:.0f} s"
                 self._end_start(attempt, replica, reason)
+
+    def _excuse(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
+        """Counts launchers that can't call, but will, as if they had just called."""
+        for replica in needed:
+            key = (attempt.id, replica.name, replica.allocation)
+            self._contacts[key] = replica.contact, self._monotonic()
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
         """Returns whether nothing of the replica runs, by its launcher's report or silence."""

@@ -15,7 +15,7 @@ from footplate.backends.gang_names import NAME
 from footplate.domain.errors import Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import Ticket
+from footplate.ports.backend import EndCause, Ticket
 
 Content = dict[str, "Any"]
 _MAKING, _TRASH = ".making-", ".trash-"
@@ -29,7 +29,7 @@ class Allocation:
     """Empty: none is bound to it yet."""
     ended: str | None = None
     """Why nothing of it runs any more; None: that isn't so."""
-    cancelled: bool = False
+    cause: EndCause = EndCause.UNKNOWN
     silent: bool = False
     """A node of its job did not answer when that had ended."""
 
@@ -47,8 +47,8 @@ class Replica:
     given: bool
     """It was given to a launcher."""
     gone: str | None
-    cancelled: bool
-    """Somebody has ended its job with the engine's own means."""
+    cause: EndCause
+    """What the engine says of its end, if it is gone."""
     claim: Content | None
     report: LauncherReport | None
     contact: float
@@ -197,10 +197,12 @@ class AttemptFiles:
         """
         (self._root / attempt_id / f"~{number}.job").unlink(missing_ok=True)
 
-    def end(self, attempt_id: AttemptId, number: int, reason: str, *, cancelled: bool) -> None:
+    def end(
+        self, attempt_id: AttemptId, number: int, reason: str, cause: EndCause = EndCause.UNKNOWN
+    ) -> None:
         """Marks the allocation as ended, with the reason. Raises OSError."""
         path = self._root / attempt_id / f"~{number}.ended"
-        write_once(path, {"reason": reason, "cancelled": cancelled})
+        write_once(path, _make_end(reason, cause))
 
     def mark_silent(self, attempt_id: AttemptId, number: int) -> None:
         """Marks that nodes of the allocation's job didn't answer the engine. Raises OSError."""
@@ -211,13 +213,12 @@ class AttemptFiles:
         attempt_id: AttemptId,
         replica: Replica,
         reason: str = "the replica was stopped before it started",
-        *,
-        cancelled: bool = False,
+        cause: EndCause = EndCause.UNKNOWN,
     ) -> None:
         """Marks the start as stopped and, without a launcher, as gone. Raises OSError."""
         write_once(self._path(attempt_id, replica, "stop"), {})
         if not self._is_given(attempt_id, replica):
-            self.set_gone(attempt_id, replica, reason, cancelled=cancelled)
+            self.set_gone(attempt_id, replica, reason, cause)
 
     def _is_given(self, attempt_id: AttemptId, replica: Replica) -> bool:
         path = self._run_path(attempt_id, replica)
@@ -248,11 +249,14 @@ class AttemptFiles:
         write_once(self._run_path(attempt_id, replica), {"allocation": number})
 
     def set_gone(
-        self, attempt_id: AttemptId, replica: Replica, reason: str, *, cancelled: bool = False
+        self,
+        attempt_id: AttemptId,
+        replica: Replica,
+        reason: str,
+        cause: EndCause = EndCause.UNKNOWN,
     ) -> None:
         """Marks the start as gone, with the reason. Raises OSError."""
-        content = {"reason": reason, "cancelled": cancelled}
-        write_once(self._path(attempt_id, replica, "gone"), content)
+        write_once(self._path(attempt_id, replica, "gone"), _make_end(reason, cause))
 
     def claim(self, attempt_id: AttemptId, replica: Replica, claim: Content) -> Content:
         """Records a launcher's claim on the replica in its allocation; returns the first one.
@@ -379,7 +383,7 @@ def _load_replica(files: _Directory, name: str, restart: int) -> Replica:
         moved=moved,
         given=_start(name, restart, _run_kind(moved)) in files.present,
         gone=str(end.get("reason", "it ended")) if gone in files.present else None,
-        cancelled=bool(end.get("cancelled")),
+        cause=_read_cause(end),
         claim=files.read(f"{about}.claim") or None,
         report=_decode(said) if said else None,
         contact=contact,
@@ -390,6 +394,19 @@ def _decode(said: Content) -> LauncherReport:
     return LauncherReport(**{**said, "state": LauncherState(said["state"])})
 
 
+def _make_end(reason: str, cause: EndCause) -> Content:
+    # Earlier servers read `cancelled` alone.
+    return {"reason": reason, "cause": cause.value, "cancelled": cause is EndCause.CANCELLED}
+
+
+def _read_cause(end: Content) -> EndCause:
+    """Returns the cause in a file of an end; one of a later server's is unknown."""
+    try:
+        return EndCause(end["cause"])
+    except (KeyError, ValueError):
+        return EndCause.CANCELLED if end.get("cancelled") else EndCause.UNKNOWN
+
+
 def _load_allocation(files: _Directory, number: int) -> Allocation:
     ended = files.read(f"~{number}.ended")
     _, bound = files.read_replaced(f"~{number}.job")  # it may be removed and made again
@@ -398,7 +415,7 @@ def _load_allocation(files: _Directory, number: int) -> Allocation:
         tuple(files.read(f"~{number}.allocation").get("replicas", ())),
         str(bound.get("id", "")),
         str(ended["reason"]) if ended else None,
-        bool(ended.get("cancelled")),
+        _read_cause(ended),
         f"~{number}.silent" in files.present,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from typing import Protocol
 
-from footplate.ports.backend import ReplicaMachine
+from footplate.ports.backend import EndCause, ReplicaMachine
 from footplate.ports.engines import EngineReport
 
 
@@ -35,7 +35,7 @@ class EngineTask:
     stuck: bool = False
     """If it hasn't started yet, it won't as it is."""
     reason: str = ""
-    cancelled: bool = False
+    cause: EndCause = EndCause.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,17 @@ class EngineJob:
     name: str
     phase: JobPhase
     reason: str = ""
-    """Why it waits, or how it ended, for users."""
+    """Why it waits, that it is suspended, or how it ended, for users."""
     nodes: str = ""
     """The nodes in the engine's own notation."""
-    cancelled: bool = False
-    """Somebody has cancelled it with the engine's own means, or we have."""
+    cause: EndCause = EndCause.UNKNOWN
+    """How it ended; CANCELLED also if we have cancelled it."""
     refused: bool = False
     """The engine has ended it before anything of it ran, as one that it can't run as it is."""
     lost: bool = False
     """A node of it did not answer when it ended: what ran there may go on when the node is back."""
+    suspended: bool = False
+    """Its processes are frozen until it is resumed, as the reason says: launchers can't call."""
     ending: bool = False
     """It is being ended as a whole; how, the engine will say when it has ended."""
     tasks: tuple[EngineTask, ...] = ()
@@ -134,6 +136,14 @@ class Engine(Protocol):
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns the nodes that don't answer the engine; processes may still run there.
+
+        Raises EngineUnavailable.
+        """
+        ...
+
+    def explain(self, job: EngineJob) -> EngineJob:
+        """Returns an ended job with what the engine's lists leave out: the last line that a failed
+        job wrote, or who cancelled it.
 
         Raises EngineUnavailable.
         """

@@ -29,7 +29,7 @@ def observe(
         replica.restart,
         engine_id=str(claim.get("job", "")),
         node=str(claim.get("node", "")),
-        cancelled=replica.cancelled,
+        cause=replica.cause,
     )
 
 
@@ -38,11 +38,10 @@ def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presenc
         return Presence.GONE, replica.gone
     report = current_report(replica)
     if report is not None and (seen := _reported(report)) is not None:
-        return seen
+        return seen if seen[1] else (seen[0], _suspension(job))
     if replica.claim is not None:
-        return Presence.WAITING, (
-            f"the supervisor starts on node {replica.claim['node']} in a moment"
-        )
+        starts = f"the supervisor starts on node {replica.claim['node']} in a moment"
+        return Presence.WAITING, _suspension(job) or starts
     return Presence.WAITING, trouble or _waits(job)
 
 
@@ -68,9 +67,13 @@ def _reported(report: LauncherReport) -> tuple[Presence, str] | None:
             assert_never(report.state)
 
 
+def _suspension(job: EngineJob | None) -> str:
+    return job.reason if job is not None and job.suspended else ""
+
+
 def _waits(job: EngineJob | None) -> str:
     if job is None:
         return "the server submits the replica's job in a moment"
     if job.phase is JobPhase.RUNNING:
-        return "the replica's launcher is starting"
+        return _suspension(job) or "the replica's launcher is starting"
     return job.reason or "the replica's job has ended"

@@ -225,6 +225,9 @@ class KubernetesEngine:
                 return []
             raise
 
+    def explain(self, job: EngineJob) -> EngineJob:
+        return job
+
     def check(self) -> EngineReport:
         try:
             return self._check()

@@ -9,6 +9,7 @@ from typing import Any
 from footplate.backends.engine.engine import EngineJob, EngineTask, JobPhase
 from footplate.backends.kubernetes.manifests import COMPLETE, JOB, RANKS, pod_name
 from footplate.backends.kubernetes.pod_states import DELETED, PodState, PodView, see_pod
+from footplate.ports.backend import EndCause
 
 UNKNOWN_NODE = "?"
 """The node of a Pod that isn't there any more: it may have been deleted without its node's word."""
@@ -50,7 +51,7 @@ def see_job(
         phase=phase,
         reason=_reason(sorted(views, key=lambda view: view is not _MISSING), phase),
         nodes=",".join(sorted({view.node for view in views if view.node})),
-        cancelled=any(view.deleted for view in views),
+        cause=_joint_cause(views),
         tasks=tuple(_see_task(view) for view in views),
     )
 
@@ -61,8 +62,16 @@ def _see_task(view: PodView) -> EngineTask:
         ended=known and view.state is PodState.ENDED,
         stuck=not known or view.state is PodState.UNREACHABLE,
         reason=view.reason,
-        cancelled=view.deleted,
+        cause=_joint_cause([view]),
     )
+
+
+def _joint_cause(views: list[PodView]) -> EndCause:
+    """Returns the cause of the job's end: a Pod that was deleted is a wish to end the job."""
+    causes = [EndCause.CANCELLED if view.deleted else view.cause for view in views]
+    if EndCause.CANCELLED in causes:
+        return EndCause.CANCELLED
+    return next((cause for cause in causes if cause is not EndCause.UNKNOWN), EndCause.UNKNOWN)
 
 
 def _phase(views: list[PodView]) -> JobPhase:

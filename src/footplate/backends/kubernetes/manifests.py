@@ -207,6 +207,8 @@ def _fill(
 ) -> dict[str, Any]:
     image = {"image": settings.image} if settings.image else {}
     return {
+        # Its status has the last lines of a launcher that fails.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         **container,
         **image,
         "name": CONTAINER,

@@ -13,6 +13,8 @@ from enum import Enum
 from typing import Any
 
 from footplate.backends.kubernetes.image_pods import COPIER
+from footplate.domain.formatting import last_line
+from footplate.ports.backend import EndCause
 
 SLOW = timedelta(seconds=20)
 MOST_CHARACTERS = 500
@@ -40,6 +42,8 @@ class PodView:
     node: str = ""
     deleted: bool = False
     """Somebody has deleted it, with Kubernetes' own means or by us."""
+    cause: EndCause = EndCause.UNKNOWN
+    """What its end was, unless that is a deletion."""
 
 
 def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodView:
@@ -49,7 +53,8 @@ def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodVie
     phase = status.get("phase")
     deleted = bool(pod["metadata"].get("deletionTimestamp"))
     if phase in ("Succeeded", "Failed"):
-        return PodView(PodState.ENDED, DELETED if deleted else _end_reason(status), node, deleted)
+        reason = DELETED if deleted else _end_reason(status)
+        return PodView(PodState.ENDED, reason, node, deleted, _end_cause(status))
     if _is_away(status) or (phase == "Pending" and node in silent):
         return PodView(
             PodState.UNREACHABLE, f"the replica's node {node} doesn't answer Kubernetes", node
@@ -106,6 +111,14 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
     return f"Kubernetes creates the replica's container on node {node}"
 
 
+def _end_cause(status: dict[str, Any]) -> EndCause:
+    if status.get("reason") == "DeadlineExceeded":
+        return EndCause.TIME_LIMIT
+    states = (container.get("state") or {} for container in _containers(status))
+    killed = any((state.get("terminated") or {}).get("reason") == "OOMKilled" for state in states)
+    return EndCause.OUT_OF_MEMORY if killed else EndCause.UNKNOWN
+
+
 def _end_reason(status: dict[str, Any]) -> str:
     reason = status.get("reason") or ""
     if reason:
@@ -120,7 +133,9 @@ def _end_reason(status: dict[str, Any]) -> str:
         if ended.get("exitCode") and container.get("name") == COPIER:
             return f"the Pod can't install Python: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode"):
-            return f"the replica's launcher ended with status {ended['exitCode']}"
+            said = last_line(ended.get("message") or "")
+            reason = f"the replica's launcher ended with status {ended['exitCode']}"
+            return f"{reason}: {said}" if said else reason
     return "the replica's Pod ended"
 
 

@@ -25,7 +25,9 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.health_checks import HealthChecks
+from footplate.domain.formatting import last_line
 from footplate.plain_httpx import httpx
+from footplate.ports.backend import EndCause
 from footplate.ports.engines import EngineReport
 
 Read = TypeVar("Read")
@@ -110,7 +112,7 @@ class RayEngine:
         # Ray refuses an id that it knows: an earlier call may have submitted the job, though its
         # answer was lost.
         if answer.status_code >= 400 and self.find(request.name) is None:
-            problem = _last_line(answer.text)
+            problem = last_line(answer.text)
             if answer.status_code < 500:
                 raise EngineRefused(problem)
             raise EngineUnavailable(problem)
@@ -135,6 +137,9 @@ class RayEngine:
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns all nodes: when Ray reports a job as ended, its launchers may still be ending."""
         return tuple(nodes.split(",")) if nodes else ()
+
+    def explain(self, job: EngineJob) -> EngineJob:
+        return job
 
     def check(self) -> EngineReport:
         try:
@@ -271,9 +276,9 @@ def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) ->
     if phase is JobPhase.RUNNING and group is not None:
         phase, reason = JobPhase.WAITING, _group_reason(group)
     elif phase is JobPhase.WAITING:
-        reason = _last_line(str(job.get("message") or "")) or "the replica's job waits for Ray"
+        reason = last_line(str(job.get("message") or "")) or "the replica's job waits for Ray"
     else:
-        message = _last_line(str(job.get("message") or ""))
+        message = last_line(str(job.get("message") or ""))
         reason = _ENDS.get(status) or (
             (f"the replica's job failed in Ray: {message}") if message else ""
         )
@@ -283,8 +288,16 @@ def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) ->
         phase=phase,
         reason="" if phase is JobPhase.RUNNING else reason,
         nodes=UNKNOWN_NODES if phase is JobPhase.ENDED else "",
-        cancelled=status == "STOPPED",
+        cause=_cause(status, str(job.get("message") or "")),
     )
+
+
+def _cause(status: str, message: str) -> EndCause:
+    if status == "STOPPED":
+        return EndCause.CANCELLED
+    # Ray ends launchers where a node runs short of memory; the driver prints its error.
+    ended = status == "FAILED" and "OutOfMemoryError" in message
+    return EndCause.OUT_OF_MEMORY if ended else EndCause.UNKNOWN
 
 
 def _group_reason(group: Mapping[str, Any]) -> str:
@@ -300,7 +313,7 @@ def _group_reason(group: Mapping[str, Any]) -> str:
 
 def _checked(answer: httpx.Response) -> httpx.Response:
     if answer.status_code >= 400:
-        raise EngineUnavailable(f"HTTP {answer.status_code}: {_last_line(answer.text)}")
+        raise EngineUnavailable(f"HTTP {answer.status_code}: {last_line(answer.text)}")
     return answer
 
 
@@ -324,8 +337,3 @@ def _listed(said: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns the entries in an answer of Ray's State API."""
     found: list[dict[str, Any]] = said["data"]["result"]["result"]
     return found
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].strip()[:500] if lines else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from footplate.backends.engine.engine import EngineJob, JobRequest, LauncherRequest
-from footplate.backends.slurm.outputs import JobList
+from footplate.backends.slurm.outputs import JobEnd, JobList
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class SlurmClient(Protocol):
         ...
 
     def find_job(self, job_id: str) -> EngineJob | None: ...
+
+    def read_end(self, job: EngineJob) -> JobEnd:
+        """Returns what Slurm keeps of the end of a job; nothing if it doesn't know the job."""
+        ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns the nodes among ``nodes``, in Slurm's notation, that don't answer Slurm."""

@@ -12,6 +12,22 @@ from footplate.backends.engine.engine import JobRequest, LauncherRequest
 ANY_MACHINE = "*"
 _GPU = "gpu"
 _END = "END_OF_THE_LAUNCHER"
+WORDS = "footplate: "
+"""What the comment of a job begins with in which its script says why it failed: nodes need not
+share a folder with the service, and each user may change the comment of an own job."""
+_SAY = f"""say() {{
+    WORDS=$(grep '[^[:space:]]' | tail -n 1 | tr -cd '[:print:]' | cut -c 1-480)
+    [ -z "$WORDS" ] ||
+        scontrol update "JobId=$SLURM_JOB_ID" "Comment={WORDS}$WORDS" >/dev/null 2>&1
+    [ -n "$WORDS" ]
+}}"""
+_CONCLUDE = """\
+CODE=$?
+[ "$CODE" = 0 ] && { rm -f "$LOG"; exit 0; }
+# What srun says of a failed task says less than the task.
+grep -v '^srun: ' "$LOG" | say || say <"$LOG"
+exit "$CODE"
+"""
 
 
 @dataclass(frozen=True)
@@ -143,16 +159,21 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         # slurmrestd gives a job no variables of its user.
         '[ -n "$HOME" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)',
         ': "${USER:=$(id -un)}" "${LOGNAME:=$USER}"; export HOME USER LOGNAME',
+        _SAY,
         f"umask 077; SCRATCH={scratch}",
         # Anybody can make a directory below /tmp, with links in it.
-        'mkdir -p "$SCRATCH"; { [ -O "$SCRATCH" ] && [ ! -L "$SCRATCH" ]; } || exit 1',
-        'mkdir -p "$SCRATCH/jobs"; LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
+        'PROBLEM=$(mkdir -p "$SCRATCH" 2>&1)',
+        '{ [ -O "$SCRATCH" ] && [ ! -L "$SCRATCH" ]; } ||',
+        '    PROBLEM=${PROBLEM:-"the folder $SCRATCH is another user\'s, or a link"}',
+        '[ -n "$PROBLEM" ] || PROBLEM=$(mkdir -p "$SCRATCH/jobs" 2>&1)',
+        '[ -z "$PROBLEM" ] || { echo "$SLURMD_NODENAME: $PROBLEM" | say; exit 1; }',
+        'LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
         # Slurm signals the script with all that it runs, and kills what outlives the script.
         f"trap : TERM INT; PYTHON={shlex.quote(settings.python)}",
         f'{_step(len(request.launchers))}"$PYTHON" -I -S - >"$LOG" 2>&1 <<\'{_END}\'',
     ]
-    tail = ["", _END, "CODE=$?", '[ "$CODE" = 0 ] && rm -f "$LOG"', 'exit "$CODE"', ""]
-    return "\n".join(lines).encode() + b"\n" + request.program + "\n".join(tail).encode()
+    tail = f"\n{_END}\n{_CONCLUDE}"
+    return "\n".join(lines).encode() + b"\n" + request.program + tail.encode()
 
 
 def _step(launchers: int) -> str:

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.backends.slurm.job_script import WORDS
 from footplate.backends.slurm.nodes import expand
+from footplate.domain.formatting import last_line
+from footplate.ports.backend import EndCause
 
 SQUEUE_FORMAT = "%i|%T|%r|%N|%j"
 NODE_FORMAT = "%N|%T|%c|%m|%G|%f"
 
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"})
 _COMPLETING = "COMPLETING"
+_SUSPENDED = ("STOPPED", "SUSPENDED")
 _ENDED = {
     "BOOT_FAIL": "a node of the job could not be started",
-    "CANCELLED": "cancelled",
+    "CANCELLED": "cancelled in Slurm",
     "COMPLETED": "the job ended",
-    "DEADLINE": "the job reached its deadline",
+    "DEADLINE": "Slurm ended the job at its --deadline",
     "FAILED": "the job failed",
     "NODE_FAIL": "a node of the job failed",
-    "OUT_OF_MEMORY": "the job ran out of memory",
-    "PREEMPTED": "another job preempted the job",
+    "OUT_OF_MEMORY": "the job used more memory than Slurm gave it",
+    "PREEMPTED": "Slurm gave the nodes of the job to another one",
     "REVOKED": "Slurm moved the job to another cluster",
     "SPECIAL_EXIT": "the job ended",
-    "TIMEOUT": "the job reached the time limit of its partition",
+    "TIMEOUT": "Slurm ended the job at the time limit of --time or of its partition",
+}
+_CAUSES = {
+    "CANCELLED": EndCause.CANCELLED,
+    "DEADLINE": EndCause.TIME_LIMIT,
+    "OUT_OF_MEMORY": EndCause.OUT_OF_MEMORY,
+    "PREEMPTED": EndCause.PREEMPTED,
+    "TIMEOUT": EndCause.TIME_LIMIT,
 }
 _REASONS = {
     "None": "waits for Slurm's scheduler",
@@ -57,6 +69,9 @@ _REFUSED = frozenset(
     }
 )
 """Why a job failed that never ran, whose settings somebody can mend."""
+_COMMENT = re.compile(r" Comment=(.*) StdErr=", re.DOTALL)
+_PREEMPTED = re.compile(r" PreemptTime=\d")
+_CANCELLER = re.compile(r"^CANCELLED by (\d+)", re.MULTILINE)
 _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 
 
@@ -66,6 +81,18 @@ class JobList:
 
     jobs: tuple[EngineJob, ...]
     oddities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobEnd:
+    """The facts on the end of a job that Slurm's lists leave out."""
+
+    words: str = ""
+    """The last line that its script wrote, if that failed."""
+    preempted: bool = False
+    """Slurm asked it to end for another job, so that it ended by itself."""
+    user: str = ""
+    """Who cancelled it, if Slurm has accounting."""
 
 
 def read_jobs(text: str) -> JobList:
@@ -113,20 +140,23 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
     if state in _WAITING:
         words = f"{explain(reason)} (job {job_id} in Slurm: {reason or state})"
         return EngineJob(job_id, name, JobPhase.WAITING, words, nodes)
+    if state in _SUSPENDED:
+        words = f"Slurm has suspended the job: its programs stand still ({_beside(job_id, state)})"
+        return EngineJob(job_id, name, JobPhase.RUNNING, words, nodes, suspended=True)
     if state not in _ENDED:
         ending = state == _COMPLETING
         return EngineJob(job_id, name, JobPhase.RUNNING, "", nodes, ending=ending)
-    cancelled = state == "CANCELLED"
-    if cancelled:
-        words = f"cancelled in Slurm (job {job_id})"
-    else:
-        words = f"{_ENDED[state]} (job {job_id} in Slurm: {state})"
     # sbatch refuses a job and Slurm keeps a record of it, or takes it and finds out later.
     refused = state == "FAILED" and not nodes and reason.strip("()") in _REFUSED
+    words = f"{_ENDED[state]} ({_beside(job_id, state)})"
     if refused:
         words = f"{explain(reason)} (Slurm refused job {job_id}: {reason})"
-    lost = state == "NODE_FAIL"
-    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled, refused, lost)
+    cause, lost = _CAUSES.get(state, EndCause.UNKNOWN), state == "NODE_FAIL"
+    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cause, refused, lost)
+
+
+def _beside(job_id: str, state: str) -> str:
+    return f"job {job_id}" if state == "CANCELLED" else f"job {job_id} in Slurm: {state}"
 
 
 def explain(reason: str) -> str:
@@ -182,6 +212,35 @@ def describe_nodes(text: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def read_end(text: str) -> JobEnd:
+    """Returns what the output of ``scontrol show job ID --oneliner`` says of the job's end."""
+    comment = _COMMENT.search(text)
+    at = _PREEMPTED.search(text)
+    return JobEnd(read_words(comment[1]) if comment else "", preempted=at is not None)
+
+
+def read_canceller(text: str) -> int | None:
+    """Returns the number of the user in sacct's state ``CANCELLED by UID``; None: it isn't said."""
+    found = _CANCELLER.search(text)
+    return int(found[1]) if found else None
+
+
+def explain_end(job: EngineJob, end: JobEnd) -> EngineJob:
+    """Returns an ended job with what ``end`` says of it."""
+    if end.user:
+        return replace(job, reason=f"cancelled in Slurm by {end.user} (job {job.id})")
+    if end.preempted:
+        words = f"{_ENDED['PREEMPTED']} (job {job.id} in Slurm, which asked it to end)"
+        return replace(job, reason=words, cause=EndCause.PREEMPTED)
+    return replace(job, reason=f"{job.reason}: {end.words}") if end.words else job
+
+
+def read_words(comment: str) -> str:
+    """Returns the last words of a job in its comment, where its script has written them."""
+    _, mark, words = last_line(comment).partition(WORDS)
+    return words.strip() if mark else ""
+
+
 def is_unknown_job(error: str) -> bool:
     return "Invalid job id" in error
 
@@ -213,8 +272,3 @@ def is_refusal(error: str) -> bool:
     """Returns whether sbatch's error means that Slurm rejects the job in this form."""
     lowered = error.lower()
     return any(words in lowered for words in _REFUSALS)
-
-
-def last_line(text: str) -> str:
-    lines: Iterable[str] = (line.strip() for line in text.splitlines() if line.strip())
-    return ([*lines] or [""])[-1][:500]

@@ -9,6 +9,7 @@ from typing import Any
 from footplate.backends.engine.engine import EngineJob
 from footplate.backends.slurm import outputs
 from footplate.backends.slurm.nodes import SlurmNode
+from footplate.backends.slurm.outputs import JobEnd
 
 VERSIONS = range(38, 47)
 """The versions v0.0.38 to v0.0.46, which Footplate knows; the newest of the server's is used."""
@@ -102,6 +103,15 @@ def _read_job(job: Mapping[str, Any]) -> EngineJob:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"a job in slurmrestd's answer lacks {error}") from error
+
+
+def read_end(answer: Mapping[str, Any]) -> JobEnd:
+    """Returns what an answer says of the end of its one job. Raises ValueError."""
+    for job in _list_of(answer, "jobs"):
+        at = job.get("preempt_time") or 0
+        at = at.get("number") or 0 if isinstance(at, dict) else at
+        return JobEnd(outputs.read_words(str(job.get("comment") or "")), preempted=bool(at))
+    return JobEnd()
 
 
 def _state(value: object) -> str:

@@ -20,7 +20,7 @@ from footplate.backends.engine.engine import (
 from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
 from footplate.backends.slurm.job_script import RestServer, SlurmSettings
-from footplate.backends.slurm.outputs import JobList
+from footplate.backends.slurm.outputs import JobEnd, JobList
 from footplate.plain_httpx import httpx
 
 UNIX = "unix:"
@@ -68,16 +68,23 @@ class RestClient:
         return _read(lambda: rest_answers.read_jobs(answer, self._server.user))
 
     def find_job(self, job_id: str) -> EngineJob | None:
-        answer = self._send("GET", self._path(f"job/{job_id}"))
-        errors = rest_answers.read_errors(answer)
-        if rest_answers.is_unknown_job(errors):
-            return None
-        if errors:
-            raise self._fail(_joined(errors))
-        found = _read(lambda: rest_answers.read_jobs(answer))
+        answer = self._find(job_id)
+        found = _read(lambda: rest_answers.read_jobs(answer)) if answer else JobList(())
         if found.oddities:
             raise EngineUnavailable(found.oddities[0])
         return next((job for job in found.jobs if job.id == job_id), None)
+
+    def read_end(self, job: EngineJob) -> JobEnd:
+        answer = self._find(job.id)
+        return _read(lambda: rest_answers.read_end(answer)) if answer else JobEnd()
+
+    def _find(self, job_id: str) -> _Answer:
+        """Returns the answer about a job; an empty one if Slurm doesn't know the job."""
+        answer = self._send("GET", self._path(f"job/{job_id}"))
+        errors = rest_answers.read_errors(answer)
+        if errors and not rest_answers.is_unknown_job(errors):
+            raise self._fail(_joined(errors))
+        return {} if errors else answer
 
     def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
         """Returns the nodes that don't answer or aren't listed: both may run something."""

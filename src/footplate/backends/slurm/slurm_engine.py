@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import pwd
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +20,10 @@ from footplate.backends.engine.engine import (
 from footplate.backends.slurm import job_script, outputs
 from footplate.backends.slurm.client import SlurmClient, SlurmStatus
 from footplate.backends.slurm.job_script import SlurmSettings
+from footplate.backends.slurm.outputs import JobEnd
 from footplate.backends.slurm.rest_client import RestClient
+from footplate.domain.formatting import last_line
+from footplate.ports.backend import EndCause
 from footplate.ports.engines import EngineReport
 
 # Slurm by its own commands, with a limit on their time.
@@ -50,7 +54,7 @@ class CommandClient:
             if outputs.is_refusal(str(error)):
                 raise EngineRefused(str(error)) from error
             raise EngineUnavailable(str(error)) from error
-        job_id = outputs.last_line(answer).partition(";")[0]
+        job_id = last_line(answer).partition(";")[0]
         if not job_id.isdigit():
             raise EngineUnavailable(f"sbatch says {answer[:100]!r}")
         return job_id
@@ -62,15 +66,35 @@ class CommandClient:
         return self._queue("-t", "all", "-u", str(os.getuid()))
 
     def find_job(self, job_id: str) -> EngineJob | None:
+        text = self._show(job_id)
         try:
-            return outputs.read_job_record(
-                self._run("scontrol", "show", "job", job_id, "--oneliner")
-            )
+            return outputs.read_job_record(text) if text else None
+        except ValueError as error:
+            raise EngineUnavailable(str(error)) from error
+
+    def read_end(self, job: EngineJob) -> JobEnd:
+        if job.cause is EndCause.CANCELLED:
+            return JobEnd(user=self._read_canceller(job.id))
+        return outputs.read_end(self._show(job.id))
+
+    def _read_canceller(self, job_id: str) -> str:
+        """Returns who cancelled a job; empty without accounting, which alone knows it."""
+        options = ("--noheader", "--parsable2", "--allocations", "--format=State")
+        try:
+            uid = outputs.read_canceller(self._run("sacct", *options, "--jobs", job_id))
+            return "" if uid is None else pwd.getpwuid(uid).pw_name
+        except KeyError:
+            return f"user {uid}"
+        except (CommandFailed, EngineUnavailable):
+            return ""
+
+    def _show(self, job_id: str) -> str:
+        """Returns the record of a job; empty if Slurm doesn't know it."""
+        try:
+            return self._run("scontrol", "show", "job", job_id, "--oneliner")
         except CommandFailed as error:
             if outputs.is_unknown_job(str(error)):
-                return None
-            raise EngineUnavailable(str(error)) from error
-        except ValueError as error:
+                return ""
             raise EngineUnavailable(str(error)) from error
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
@@ -83,7 +107,7 @@ class CommandClient:
     def read_status(self) -> SlurmStatus:
         partition = self._settings.partition
         only = ("-p", partition) if partition else ()
-        version = outputs.last_line(self._ask("sinfo", "--version"))
+        version = last_line(self._ask("sinfo", "--version"))
         self._ask("scontrol", "ping")
         nodes = self._ask("sinfo", "-h", "-N", *only, "-o", outputs.NODE_FORMAT)
         return SlurmStatus(version, outputs.describe_nodes(nodes), self._queue(*only))
@@ -142,7 +166,7 @@ class CommandClient:
         except OSError as error:
             raise EngineUnavailable(f"{command[0]} can't be run: {error.strerror}") from error
         if done.returncode:
-            said = outputs.last_line(done.stderr.decode(errors="replace"))
+            said = last_line(done.stderr.decode(errors="replace"))
             raise CommandFailed(said or f"{command[0]} ended with {done.returncode}")
         return done.stdout.decode(errors="replace")
 
@@ -179,6 +203,11 @@ class SlurmEngine:
 
     def silent_nodes(self, nodes: str) -> builtins.tuple[str, ...]:
         return self._client.silent_nodes(nodes)
+
+    def explain(self, job: EngineJob) -> EngineJob:
+        if job.lost or job.cause not in (EndCause.UNKNOWN, EndCause.CANCELLED):
+            return job
+        return outputs.explain_end(job, self._client.read_end(job))
 
     def check(self) -> EngineReport:
         try:

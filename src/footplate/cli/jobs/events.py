@@ -15,7 +15,7 @@ PASSING = frozenset(
         *("QUEUED", "PREPARING", "RUNNING"),
         *("ISOLATION", "LIMITS"),
         *("SHELL_OPENED", "SHELL_CLOSED"),
-        *("ENGINE_WAITS", "ENGINE_RUNS"),
+        *("ENGINE_WAITS", "ENGINE_RUNS", "ENGINE_SUSPENDED"),
     }
 )
 """Kinds that nobody asks for once the next thing happens; all others are to stay in sight."""

@@ -57,7 +57,7 @@ class ReplicaRunning(_OfReplica):
 
 @dataclass(frozen=True)
 class ReplicaExited(_OfReplica):
-    """The supervisor reports the end of the program."""
+    """The supervisor reports the end of the program, or the engine says how it has ended it."""
 
     exit: Exit
 

@@ -88,7 +88,7 @@ def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
     end = replica.exit
     if replica.phase is Phase.GONE and end is not None:
         return True
-    if end is None or end.kind is ExitKind.STOPPED:
+    if end is None or end.kind in (ExitKind.STOPPED, ExitKind.PREEMPTED):
         return _is_to_end(job, replica, looks_on=looks_on)
     if end.success or end.kind is ExitKind.TIME_LIMIT:
         return True
@@ -131,9 +131,12 @@ def explain_success(job: Job) -> str:
     return with_advice(f"{told(replica)}{more}; {rule}", end)
 
 
+_NOT_FAILED = (ExitKind.STOPPED, ExitKind.PREEMPTED, ExitKind.TIME_LIMIT)
+
+
 def _failed_beside(job: Job, replica: Replica) -> bool:
     end = replica.exit
-    if end is None or end.success or end.kind in (ExitKind.STOPPED, ExitKind.TIME_LIMIT):
+    if end is None or end.success or end.kind in _NOT_FAILED:
         return False
     return is_evaluator(job, replica.name) or replica.ended_as < job.primary.ended_as
 
@@ -224,7 +227,7 @@ def ending_of(replica: str, end: Exit) -> Ending:
             return Ending(State.FAILED, Code.RESOURCE_EXHAUSTED, describe(replica, end))
         case ExitKind.UNPREPARED:
             return Ending(State.FAILED, Code.FAILED_PRECONDITION, describe(replica, end))
-        case ExitKind.EXITED | ExitKind.SIGNALLED | ExitKind.STOPPED:
+        case ExitKind.EXITED | ExitKind.SIGNALLED | ExitKind.STOPPED | ExitKind.PREEMPTED:
             return Ending(State.FAILED, Code.UNKNOWN, describe(replica, end))
         case _:
             assert_never(end.kind)
@@ -258,5 +261,7 @@ def describe(replica: str, end: Exit) -> str:
             return f"replica {replica} was ended at the limit of its disk{because}"
         case ExitKind.STOPPED:
             return f"replica {replica} was stopped{because}"
+        case ExitKind.PREEMPTED:
+            return f"replica {replica} was preempted{because}"
         case _:
             assert_never(end.kind)

@@ -46,10 +46,10 @@ def matters(job: Job, replica: Replica) -> bool:
 def is_loss(end: Exit) -> bool:
     """Returns whether an exit is a loss: death by a signal that the program didn't cause itself.
 
-    All other ends are the program's own, except STOPPED: a supervisor stops for anyone who asks, so
-    the service didn't cause the stop of a job that isn't ending.
+    All other ends are the program's own, except STOPPED and PREEMPTED: a supervisor stops for
+    anyone who asks, so the service didn't cause the stop of a job that isn't ending.
     """
-    if end.kind is ExitKind.STOPPED:
+    if end.kind in (ExitKind.STOPPED, ExitKind.PREEMPTED):
         return True
     return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
 
@@ -72,6 +72,28 @@ def may_restart(job: Job, replica: Replica) -> bool:
     if _is_shut_out(replica) or (limits.restarts_together and matters(job, replica)):
         return False
     return replica.losses < limits.max_restarts
+
+
+def is_counted(job: Job, loss: Replica) -> bool:
+    """Returns whether a loss spends one of the job's restarts; preemption doesn't.
+
+    It makes the same replicas start again as any other loss: the gang may have been stopped before
+    the engine says why. So a job that allows no restart at all gets none either.
+    """
+    preempted = loss.exit is not None and loss.exit.kind is ExitKind.PREEMPTED
+    limits = job.spec.scheduling
+    return not preempted or limits.max_restarts + limits.max_retries == 0
+
+
+def explains(replica: Replica, end: Exit) -> bool:
+    """Returns whether ``end``, of an engine, explains the exit that a supervisor reported.
+
+    The supervisor sees only that it is asked to stop, or that a signal ended the program.
+    """
+    known, named = replica.exit, (ExitKind.TIME_LIMIT, ExitKind.OUT_OF_MEMORY, ExitKind.PREEMPTED)
+    if known is None or known.kind in named or replica.phase is not Phase.EXITED:
+        return False
+    return end.kind in named and is_loss(known)
 
 
 def awaited(job: Job) -> tuple[str, ...]:

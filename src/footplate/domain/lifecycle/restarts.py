@@ -52,8 +52,12 @@ def _restart_lost(job: Job, at: datetime) -> Change:
             and replica_losses.is_lost(replica)
             and replica_losses.may_restart(job, replica)
         ):
-            back = replace(_again(replica), losses=replica.losses + 1)
-            how = f"only this replica starts again, restart {back.losses} of {limit}"
+            counts = replica_losses.is_counted(job, replica)
+            back = replace(_again(replica), losses=replica.losses + counts)
+            number = (
+                f", restart {back.losses} of {limit}" if counts else "; this counts as no restart"
+            )
+            how = f"only this replica starts again{number}"
             events.append(_notify(job, replica, how, at))
             # `MOST_ECHOES` is a limit between two losses.
             forgiven = (replace(r, echoes=0) for r in job.replicas)
@@ -117,8 +121,9 @@ def _spent(job: Job) -> str:
 
 def retry(job: Job, loss: Replica, at: datetime) -> Change:
     """Starts a new attempt after ``loss`` has ended one, or ends the job after its last retry."""
+    counts = replica_losses.is_counted(job, loss)
     counted = tuple(
-        Replica(r.name, devices=r.devices, losses=r.losses + (r.name == loss.name))
+        Replica(r.name, devices=r.devices, losses=r.losses + (counts and r.name == loss.name))
         for r in job.replicas
     )
     cause, limits = exit_analysis.cause_of_loss(job, loss), job.spec.scheduling

@@ -256,7 +256,9 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
     match event:
         case ReplicaExited():
             ran = _have_run(job, known, event)
-            return _follow(_judge(ran, moved, event.exit), event, _notify(job, moved, event))
+            # An exit that the engine explains has its event already.
+            told = () if known.phase is Phase.EXITED else _notify(job, moved, event)
+            return _follow(_judge(ran, moved, event.exit), event, told)
         case ReplicaLost():
             return _follow(job, event, _notify(job, moved, event))
         case ReplicaGone():
@@ -285,6 +287,8 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
             moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
         case ReplicaLost():
             moved = replace(_ended(replica, event, place), phase=Phase.LOST, loss=event.reason)
+        case ReplicaExited() if replica_losses.explains(replica, event.exit):
+            return replace(replica, exit=event.exit)
         case ReplicaExited():
             exited = replace(_ended(replica, event, place), loss="", exit=event.exit)
             moved = replace(exited, phase=Phase.EXITED)

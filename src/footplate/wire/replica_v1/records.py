@@ -41,6 +41,8 @@ _MAX_BYTES = 1 << 53
 _MAX_SECONDS = 1e10
 _MAX_PROCESSES = 1 << 22
 _KINDS = ("line", "state", "event", "usage", "metric", "tags", "exit")
+_EXITS = tuple(kind.value for kind in ExitKind if kind is not ExitKind.PREEMPTED)
+"""What supervisors report; an engine alone knows of preemption."""
 _STREAMS = ("stdout", "stderr", "progress")
 """``progress``: a line of either that its program rewrites, or hasn't ended yet."""
 _PHASES = ("PREPARING", "READY", "RUNNING")
@@ -103,7 +105,7 @@ def _decode(fields: Fields, sequence: int) -> Record:
         case "tags":
             return TagsRecord(sequence, time, fields.clean_texts("tags", MAX_TAGS, MAX_SEEN_LENGTH))
         case _:
-            kind = ExitKind(fields.choice("kind", tuple(kind.value for kind in ExitKind)))
+            kind = ExitKind(fields.choice("kind", _EXITS))
             code = fields.integer("code", -(1 << 31), (1 << 31) - 1, default=0)
             cause, advice = fields.line_text("cause"), fields.line_text("advice")
             return ExitRecord(sequence, time, Exit(kind, code, cause, advice))

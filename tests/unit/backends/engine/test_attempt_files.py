@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Repli
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import Ticket
+from footplate.ports.backend import EndCause, Ticket
 
 ATTEMPT = AttemptId("u-1")
 
@@ -122,10 +123,38 @@ def test_a_stop_that_has_not_seen_the_move_counts(
 
 def test_the_first_reason_of_an_end_stays(files: AttemptFiles) -> None:
     _, replica = load(files)
-    files.set_gone(ATTEMPT, replica, "it was cancelled", cancelled=True)
+    files.set_gone(ATTEMPT, replica, "it was cancelled", EndCause.CANCELLED)
     files.set_gone(ATTEMPT, replica, "it ended")
     _, replica = load(files)
-    assert (replica.gone, replica.cancelled) == ("it was cancelled", True)
+    assert (replica.gone, replica.cause) == ("it was cancelled", EndCause.CANCELLED)
+
+
+@pytest.mark.parametrize("cause", EndCause)
+def test_the_cause_of_an_end_is_kept(files: AttemptFiles, cause: EndCause) -> None:
+    files.set_gone(ATTEMPT, load(files)[1], "it ended", cause)
+    files.end(ATTEMPT, 0, "it ended", cause)
+    attempt, replica = load(files)
+    assert (replica.cause, attempt.allocations[0].cause) == (cause, cause)
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ({"cancelled": True}, EndCause.CANCELLED),
+        ({"cancelled": False}, EndCause.UNKNOWN),
+        ({"cancelled": True, "cause": "OF_A_LATER_SERVER"}, EndCause.CANCELLED),
+        ({"cancelled": False, "cause": "OF_A_LATER_SERVER"}, EndCause.UNKNOWN),
+    ],
+)
+def test_ends_that_other_versions_of_the_server_wrote(
+    files: AttemptFiles, tmp_path: Path, end: dict[str, object], cause: EndCause
+) -> None:
+    for name in ("master~0.gone", "~0.ended"):
+        path = tmp_path / "replicas" / ATTEMPT / name
+        path.write_text(json.dumps({"reason": "it ended", **end}))
+    attempt, replica = load(files)
+    assert (replica.gone, replica.cause) == ("it ended", cause)
+    assert (attempt.allocations[0].ended, attempt.allocations[0].cause) == ("it ended", cause)
 
 
 def test_a_later_start_is_another_one(files: AttemptFiles) -> None:

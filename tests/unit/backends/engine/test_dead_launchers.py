@@ -15,7 +15,7 @@ import pytest
 from footplate.backends.engine.allocations import ALONE_S
 from footplate.backends.engine.attempt_files import Replica
 from footplate.backends.engine.engine import EngineTask, JobPhase
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, make_request, make_restart
 from tests.support.engine_world import MARGIN_S, World
 from tests.support.fake_engine import LEASE_S, FakeLauncher
@@ -199,19 +199,19 @@ def test_a_launcher_that_was_given_up_and_calls_again_starts_nothing(world: Worl
     expect_it_runs_elsewhere(world)
 
 
-@pytest.mark.parametrize("task", [None, EngineTask(ended=True, cancelled=True)])
+@pytest.mark.parametrize("task", [None, EngineTask(ended=True, cause=EndCause.CANCELLED)])
 def test_who_ends_it_in_the_engine_means_the_start_that_waits_too(
     world: World, task: EngineTask | None
 ) -> None:
     lose_the_replica(world)
     world.start(AGAIN)
     if task is None:
-        world.engine.end_job(JOB, cancelled=True)
+        world.engine.end_job(JOB, EndCause.CANCELLED)
     else:
         world.engine.say(dead_launcher(world), task)
     world.turn()
     [_, seen] = world.backend.list()
-    assert (seen.presence, seen.restart, seen.cancelled) == (Presence.GONE, 1, True)
+    assert (seen.presence, seen.restart, seen.cause) == (Presence.GONE, 1, EndCause.CANCELLED)
     assert list(world.engine.jobs) == [JOB]
 
 

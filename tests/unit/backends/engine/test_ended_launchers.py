@@ -10,7 +10,7 @@ import pytest
 
 from footplate.backends.engine.allocations import ALONE_S
 from footplate.backends.engine.engine import EngineJob
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
 from tests.support.fake_engine import FakeEngine, make_backend
 from tests.support.local_backend import wait_until
@@ -94,10 +94,10 @@ def test_an_engine_that_ends_the_job_says_why(desk: Desk) -> None:
     desk.end_launcher()
     desk.look(2 * ALONE_S)
     assert desk.presences == [Presence.LIVE, Presence.LOST]
-    desk.engine.end_job(JOB, cancelled=True)
+    desk.engine.end_job(JOB, EndCause.CANCELLED)
     desk.look()
     assert all_are(desk.backend, REQUEST, Presence.GONE)
-    assert all(each.cancelled for each in see(desk.backend, REQUEST))
+    assert all(each.cause is EndCause.CANCELLED for each in see(desk.backend, REQUEST))
 
 
 def test_an_engine_that_does_not_answer_proves_nothing(desk: Desk) -> None:

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from footplate.backends.engine.engine import EngineTask, JobPhase
-from footplate.ports.backend import Presence
+from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import make_request, make_restart
 from tests.support.engine_world import World
 from tests.support.profiles import scaled
@@ -120,11 +120,11 @@ class HalfAnswers(RuleBasedStateMachine):
         job = data.draw(st.sampled_from(sorted(self.world.engine.jobs)))
         self.world.engine.forgotten.add(job)
 
-    @rule(data=st.data(), cancelled=st.booleans())
+    @rule(data=st.data(), cause=st.sampled_from(EndCause))
     @precondition(lambda self: self.world.engine.jobs)
-    def end_a_job(self, data: st.DataObject, cancelled: bool) -> None:  # noqa: FBT001
+    def end_a_job(self, data: st.DataObject, cause: EndCause) -> None:
         job = data.draw(st.sampled_from(sorted(self.world.engine.jobs)))
-        self.world.engine.end_job(job, cancelled=cancelled)
+        self.world.engine.end_job(job, cause)
 
     @rule(data=st.data())
     @precondition(lambda self: self.world.engine.launchers)
@@ -292,12 +292,12 @@ def test_a_task_that_has_ended_ends_its_replica_alone(world: World) -> None:
     """Its launcher was killed, and says nothing."""
     launcher = world.engine.launchers[1]
     launcher.kill()
-    world.engine.say(launcher, EngineTask(ended=True, reason="killed", cancelled=True))
+    world.engine.say(launcher, EngineTask(ended=True, reason="killed", cause=EndCause.CANCELLED))
     world.turn()
     world.check()
     first, second = world.backend.list()
     assert (first.presence, second.presence) == (Presence.LIVE, Presence.GONE)
-    assert (second.reason, second.cancelled) == ("killed", True)
+    assert (second.reason, second.cause) == ("killed", EndCause.CANCELLED)
 
 
 def test_a_launcher_that_will_not_start_is_replaced_by_that_of_another_job(tmp_path: Path) -> None:

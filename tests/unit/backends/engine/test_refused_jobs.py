@@ -12,7 +12,7 @@ from footplate.backends.engine.allocations import REFUSED_RETRY_S
 from footplate.backends.engine.attempt_files import Attempt
 from footplate.backends.engine.engine import JobPhase
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import AttemptStart, Presence, Ticket
+from footplate.ports.backend import AttemptStart, EndCause, Presence, Ticket
 from tests.support.engine_world import World
 
 ATTEMPT, REPLICA = AttemptId("u-1"), "master-replica-0"
@@ -29,9 +29,11 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def end(world: World, job_id: str, *, refused: bool = False, cancelled: bool = False) -> None:
+def end(
+    world: World, job_id: str, *, refused: bool = False, cause: EndCause = EndCause.UNKNOWN
+) -> None:
     job = replace(world.engine.jobs[job_id], phase=JobPhase.ENDED, reason="it failed")
-    world.engine.jobs[job_id] = replace(job, refused=refused, cancelled=cancelled)
+    world.engine.jobs[job_id] = replace(job, refused=refused, cause=cause)
 
 
 def see(world: World) -> tuple[Presence, str]:
@@ -91,11 +93,11 @@ def test_a_job_that_ran_and_failed_is_the_end_of_its_start(world: World) -> None
 def test_a_job_that_somebody_cancelled_before_it_was_known_is_cancelled(world: World) -> None:
     world.engine.loses_answer = True
     world.turn()
-    end(world, "1", cancelled=True)
+    end(world, "1", cause=EndCause.CANCELLED)
     world.turn()
     world.turn()
     (seen,) = world.backend.list()
-    assert (seen.presence, seen.cancelled) == (Presence.GONE, True)
+    assert (seen.presence, seen.cause) == (Presence.GONE, EndCause.CANCELLED)
 
 
 def test_one_attempt_that_cannot_be_read_holds_up_no_other(

@@ -23,6 +23,7 @@ from footplate.backends.kubernetes.pod_states import (
     find_slow_nodes,
     see_pod,
 )
+from footplate.ports.backend import EndCause
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
 WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)
@@ -273,7 +274,36 @@ def test_a_job_is_what_its_pods_are(
     first: dict[str, Any], second: dict[str, Any], phase: JobPhase
 ) -> None:
     (job,) = see_jobs([made_secret()], [pod(0, first), pod(1, second)])
-    assert (job.name, job.phase, job.cancelled) == (REQUEST.name, phase, False)
+    assert (job.name, job.phase, job.cause) == (REQUEST.name, phase, EndCause.UNKNOWN)
+
+
+OOM = {"phase": "Failed", **container(terminated={"exitCode": 137, "reason": "OOMKilled"})}
+LATE = {"phase": "Failed", "reason": "DeadlineExceeded", "message": "active on the node longer"}
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("second", "cause"),
+    [
+        (pod(1, OOM), EndCause.OUT_OF_MEMORY),
+        (pod(1, LATE), EndCause.TIME_LIMIT),
+        (pod(1, OOM, **GOING), EndCause.CANCELLED),
+        (pod(1, ENDED), EndCause.UNKNOWN),
+    ],
+)
+def test_the_cause_of_a_jobs_end_is_that_of_its_pods(
+    second: dict[str, Any], cause: EndCause
+) -> None:
+    (job,) = see_jobs([made_secret()], [pod(0, ENDED), second])
+    assert (job.phase, job.cause, job.tasks[1].cause) == (JobPhase.ENDED, cause, cause)
+
+
+def test_a_launcher_that_fails_says_its_last_line() -> None:
+    wrote = "http://10.0.0.1: refused\nthe server doesn't answer at http://10.0.0.1\n"
+    ended = container(terminated={"exitCode": 1, "reason": "Error", "message": wrote})
+    assert see_pod(pod(0, {"phase": "Failed", **ended})).reason == (
+        "the replica's launcher ended with status 1: the server doesn't answer at http://10.0.0.1"
+    )
 
 
 def test_a_gang_that_fits_in_part_says_so() -> None:
@@ -283,7 +313,7 @@ def test_a_gang_that_fits_in_part_says_so() -> None:
 
 def test_pods_that_are_not_there_were_deleted_perhaps_without_their_node() -> None:
     (job,) = see_jobs([made_secret()], [pod(0, ENDED)])
-    assert (job.phase, job.reason, job.cancelled) == (JobPhase.ENDED, DELETED, True)
+    assert (job.phase, job.reason, job.cause) == (JobPhase.ENDED, DELETED, EndCause.CANCELLED)
     assert job.nodes == "?,n1"
 
 
@@ -295,7 +325,7 @@ def test_each_pod_of_a_job_is_seen_for_itself() -> None:
     failed = {"phase": "Failed", **container(terminated={"exitCode": 137})}
     (job,) = see_jobs([made_secret()], [pod(1, failed)])
     ended = EngineTask(ended=True, reason="the replica's launcher ended with status 137")
-    assert job.tasks == (EngineTask(stuck=True, reason=DELETED, cancelled=True), ended)
+    assert job.tasks == (EngineTask(stuck=True, reason=DELETED, cause=EndCause.CANCELLED), ended)
 
 
 def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:

@@ -41,7 +41,7 @@ RESET = Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer")
 ABORTED = Exit(ExitKind.SIGNALLED, 6)
 BUG = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "the server asked the supervisor to end the program")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the supervisor was asked to end the program")
 
 
 def at(seconds: float) -> datetime:

@@ -66,6 +66,7 @@ class Life(RuleBasedStateMachine):
         spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.job = make_job(spec=spec)
         self.now = T0
+        self.preemptions = 0
         self.names = (*spec.replica_names(), "no-such-replica-7")
 
     def happen(self, event: Event) -> None:
@@ -115,6 +116,7 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data(), end=exits)
     def exited(self, data: st.DataObject, end: Exit) -> None:
         name, restart = self.start(data)
+        self.preemptions += end.kind is ExitKind.PREEMPTED
         self.happen(ReplicaExited(self.tick(), self.attempt(data), name, end, restart=restart))
 
     @rule(data=st.data())
@@ -164,7 +166,7 @@ class Life(RuleBasedStateMachine):
         limits = job.spec.scheduling
         spare = [max(0, r.losses - limits.max_restarts) for r in job.replicas]
         assert sum(spare) <= limits.max_retries
-        assert job.attempt <= 1 + sum(r.losses for r in job.replicas)
+        assert job.attempt <= 1 + sum(r.losses for r in job.replicas) + self.preemptions
         if job.state.terminal:
             assert commands(job) == ()
             assert job.ending is not None

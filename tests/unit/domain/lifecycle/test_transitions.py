@@ -36,7 +36,7 @@ MASTER = "master-replica-0"
 OK = Exit(ExitKind.EXITED, 0)
 FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "the server asked the supervisor to end the program")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the supervisor was asked to end the program")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
