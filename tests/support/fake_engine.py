@@ -166,6 +166,7 @@ class FakeEngine:
         self.forgotten: set[str] = set()
         self.jobs: dict[str, EngineJob] = {}
         self.programs: dict[str, bytes] = {}
+        self.limits: dict[str, float] = {}
         self.words: dict[str, str] = {}
         """What jobs have written last, by their ids."""
         self.launchers: builtins.list[FakeLauncher] = []
@@ -184,6 +185,7 @@ class FakeEngine:
         job_id = str(next(self._numbers))
         self.jobs[job_id] = EngineJob(job_id, request.name, JobPhase.WAITING)
         self.programs[job_id] = request.program
+        self.limits[job_id] = request.limit_s
         if self.loses_answer:
             self.loses_answer = False
             raise EngineUnavailable("the connection was reset")

@@ -310,6 +310,8 @@ class Reconciler:
     def _start(self, job: Job, backend: Backend) -> float | None:
         ending = to_stop(job)
         machines = machines_of(job.spec, self._catalogue)
+        limits = job.spec.scheduling
+        limit_s = limits.max_running_time_s if limits.bounded else 0.0
         images = Images(self._store).named_by(job)
         tickets = tuple(
             Ticket(
@@ -323,7 +325,7 @@ class Reconciler:
             if r.name not in ending
         )
         try:
-            backend.start(AttemptStart(job.attempt_id, tickets, job.spec.region))
+            backend.start(AttemptStart(job.attempt_id, tickets, job.spec.region, limit_s))
         except Unavailable as error:
             self._notify(job.uid, "START_DELAYED", error.message, job.attempt)
             return RETRY_S

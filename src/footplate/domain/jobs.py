@@ -103,6 +103,11 @@ class Scheduling:
     restarts_together: bool = False
     """Each restart of a replica is one of all replicas; else it alone starts again, in place."""
 
+    @property
+    def bounded(self) -> bool:
+        """Returns whether the running time is less than what holds without a limit."""
+        return self.max_running_time_s < DEFAULT_RUNNING_TIME_S
+
 
 @dataclass(frozen=True)
 class RestartBounds:

@@ -50,6 +50,8 @@ class AttemptStart:
     tickets: tuple[Ticket, ...]
     region: str = ""
     """Whose mapping of machines holds, where a backend serves several regions."""
+    run_limit_s: float = 0.0
+    """How long the job's programs may run, over all attempts; 0: its request doesn't say."""
 
 
 class Presence(Enum):

@@ -1,8 +1,9 @@
-"""How a real Slurm ends and suspends jobs, and what is told of it."""
+"""How a real Slurm ends, suspends and limits jobs, and what is told of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.local_backend import wait_until
 from tests.support.slurm import PARTITION, SlurmCluster
 from tests.support.slurm_rig import SlurmRig
+
+SHORT = "short"
 
 
 @pytest.fixture
@@ -116,3 +119,25 @@ def test_a_script_that_fails_says_why(make_rig: Callable[..., SlurmRig]) -> None
     assert told.cause is EndCause.UNKNOWN
     assert "FAILED): " in told.reason
     assert "python3.99: not found" in told.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "limit_s", "expected"),
+    [
+        ((), 0.0, "UNLIMITED"),
+        ((), 5400.0, "2:00:00"),
+        (("--time=7",), 5400.0, "7:00"),
+        ((f"--partition={SHORT}",), 5400.0, "50:00"),
+    ],
+)
+def test_the_limit_of_a_job_is_slurms_too(
+    make_rig: Callable[..., SlurmRig], options: tuple[str, ...], limit_s: float, expected: str
+) -> None:
+    rig, request = make_rig(options=options), replace(make_request("u-1"), run_limit_s=limit_s)
+    rig.cluster.command("scontrol", "create", f"PartitionName={SHORT}", "Nodes=ALL", "MaxTime=50")
+    try:
+        job = start(rig, request)
+        assert rig.cluster.command("squeue", "-h", "-j", job, "-o", "%l").strip() == expected
+    finally:
+        rig.end_jobs()
+        rig.cluster.command("scontrol", "delete", f"PartitionName={SHORT}")

@@ -108,6 +108,20 @@ def test_who_cancels_a_job_in_slurm_ends_the_gang_and_is_named(rig: SlurmRig) ->
     assert reasons(rig, request) == {f"cancelled in Slurm (job {job})"}
 
 
+def test_a_job_has_its_limit_and_says_why_it_failed(rig: SlurmRig) -> None:
+    rig.settings = replace(rig.settings, python="python3.99")
+    rig.engine = rig.make_engine()
+    rig.reopen()
+    request = replace(make_request("u-1"), run_limit_s=5400.0)
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    [reason] = reasons(rig, request)
+    assert reason.endswith("python3.99: not found")
+    job = reason.partition("(job ")[2].partition(" ")[0]
+    limit = rig.cluster.command("squeue", "-h", "-t", "all", "-j", job, "-o", "%l")
+    assert limit.strip() == "2:00:00"
+
+
 def test_a_slurmrestd_that_is_away_changes_nothing_and_what_was_asked_for_comes_later(
     rig: SlurmRig, rest: Rest
 ) -> None:

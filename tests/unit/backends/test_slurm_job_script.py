@@ -55,6 +55,14 @@ def test_accelerators_have_the_names_that_slurm_knows() -> None:
     assert "--gres=gpu:t4:2" in submit_options(settings, request(launcher))
 
 
+def test_a_region_that_names_the_time_has_it() -> None:
+    settings = SlurmSettings(machines={"*": ("--time=30",)})
+    asked = request(LauncherRequest("a"))
+    times = [o for o in submit_options(settings, asked, 90) if o.startswith("--time")]
+    assert times == ["--time=90", "--time=30"], "sbatch takes the last one"
+    assert "--time=90" in submit_options(SlurmSettings(), asked, 90)
+
+
 def test_machine_types_with_different_options_are_no_gang() -> None:
     settings = SlurmSettings(machines={"big": ("--constraint=big",)})
     launchers = (LauncherRequest("a", "big"), LauncherRequest("b", "small"))

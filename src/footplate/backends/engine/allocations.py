@@ -31,6 +31,9 @@ from footplate.ports.backend import EndCause, ReplicaMachine, ReplicaObservation
 
 log = logging.getLogger(__name__)
 
+LIMIT_SLACK_S = 1800.0
+"""What a limit of the engine's leaves beyond the running time of a job: its start, which prepares
+environments, and its end. So the limit of the job itself is reached first."""
 ORPHAN_S = 60.0
 """How long a job of an attempt that was forgotten may take to end by itself."""
 REFUSED_RETRY_S = 30.0
@@ -281,7 +284,8 @@ class Allocations:
         launchers = tuple(_launcher(each, replicas[each].ticket) for each in allocation.replicas)
         program = self._make_program(attempt, allocation.number, allocation.replicas)
         try:
-            job_id = self._engine.submit(JobRequest(name, attempt.region, launchers, program))
+            request = JobRequest(name, attempt.region, launchers, program, _limit_s(attempt))
+            job_id = self._engine.submit(request)
         except EngineRefused as error:
             reason = f"{self._engine.title} refuses its job: {error}"
             self._refusals.fail((attempt.id, allocation.number), reason, REFUSED_RETRY_S)
@@ -467,6 +471,11 @@ def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTa
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:
     """Returns whether the allocation may still get its tickets from another thread."""
     return not attempt.served_by(allocation) and allocation.number == max(attempt.allocations)
+
+
+def _limit_s(attempt: Attempt) -> float:
+    """Returns the limit of an allocation's job; a later one has the time of the first one, too."""
+    return attempt.run_limit_s + LIMIT_SLACK_S if attempt.run_limit_s else 0.0
 
 
 def _launcher(replica: str, ticket: Content) -> LauncherRequest:

@@ -73,6 +73,7 @@ class Replica:
 class Attempt:
     id: AttemptId
     region: str = ""
+    run_limit_s: float = 0.0
     replicas: dict[str, Replica] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
 
@@ -141,9 +142,9 @@ class AttemptFiles:
             name: _load_replica(files, name, newest[name])
             for name in sorted(newest, key=lambda n: place.get(n, len(place)))
         }
-        region = str(order.get("region", ""))
+        region, limit_s = str(order.get("region", "")), float(order.get("run_limit_s", 0.0))
         allocations = {n: _load_allocation(files, n) for n in sorted(numbers)}
-        return Attempt(attempt_id, region, replicas, allocations)
+        return Attempt(attempt_id, region, limit_s, replicas, allocations)
 
     def newest_starts(self, attempt_id: AttemptId) -> dict[str, int]:
         """Returns the number of each replica's newest start, whatever its files contain."""
@@ -152,7 +153,13 @@ class AttemptFiles:
         except (FileNotFoundError, NotADirectoryError):
             return {}
 
-    def make(self, attempt_id: AttemptId, region: str, tickets: Iterable[Content]) -> None:
+    def make(
+        self,
+        attempt_id: AttemptId,
+        region: str,
+        tickets: Iterable[Content],
+        run_limit_s: float = 0.0,
+    ) -> None:
         """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
         making = self._root / f"{_MAKING}{secrets.token_hex(8)}"
         found = tuple(tickets)
@@ -160,7 +167,8 @@ class AttemptFiles:
         try:
             self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             making.mkdir(mode=0o700)
-            _write(making / "order", {"replicas": names, "region": region})
+            order = {"replicas": names, "region": region, "run_limit_s": run_limit_s}
+            _write(making / "order", order)
             _write(making / "~0.allocation", {"replicas": names})
             for ticket in found:
                 _write(making / _start(ticket["replica"], ticket["restart"], "ticket"), ticket)

@@ -93,6 +93,8 @@ class JobRequest:
     region: str
     launchers: tuple[LauncherRequest, ...]
     program: bytes
+    limit_s: float = 0.0
+    """After how long the engine may end the job, from its start; 0: the engine decides."""
 
 
 class Engine(Protocol):

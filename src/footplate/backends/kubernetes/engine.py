@@ -98,6 +98,7 @@ class KubernetesEngine:
             for rank, launcher in enumerate(request.launchers):
                 image = images.get(launcher.image)
                 pod = manifests.make_pod(self._settings, secret, rank, launcher, image)
+                manifests.limit(pod, self._settings, request)
                 try:
                     core.create_namespaced_pod(self._namespace, pod, **_RAW)
                 except ApiException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -129,6 +130,16 @@ def make_pod(
         },
         "spec": spec,
     }
+
+
+def limit(pod: dict[str, Any], settings: PodSettings, request: JobRequest) -> None:
+    """Limits the time of a job's Pod on its node, unless the template does.
+
+    Without a queue the Pods of a gang start one by one, and wait on their nodes for each other.
+    """
+    together = bool(settings.queue) or len(request.launchers) == 1
+    if request.limit_s and together:
+        pod["spec"].setdefault("activeDeadlineSeconds", math.ceil(request.limit_s))
 
 
 def _make_spec(

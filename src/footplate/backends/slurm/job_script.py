@@ -94,8 +94,13 @@ def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str 
     return None
 
 
-def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
-    """Returns the arguments of sbatch, without secrets: all users of the machine see them."""
+def submit_options(
+    settings: SlurmSettings, request: JobRequest, minutes: int | None = None
+) -> list[str]:
+    """Returns the arguments of sbatch, without secrets: all users of the machine see them.
+
+    ``minutes`` are the job's limit, unless the region's options have another one.
+    """
     launchers = request.launchers
     count = len(launchers)
     cpus = max(each.vcpus for each in launchers)
@@ -115,6 +120,7 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
     # A GRES is counted for each node: a replica with GPUs has a node's share for itself.
     options += [f"--nodes={count}", "--ntasks-per-node=1", f"--gres={gres}"] if gres else []
     options += [f"--cpus-per-task={cpus}"] if cpus else []
+    options += [f"--time={minutes}"] if minutes else []
     theirs = [*settings.options, *machine_options(settings, launchers)]
     says_memory = any(option.startswith("--mem") for option in theirs)  # Slurm takes one only
     if memory_mb and cpus and not says_memory:

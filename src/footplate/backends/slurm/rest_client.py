@@ -21,6 +21,7 @@ from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
 from footplate.backends.slurm.job_script import RestServer, SlurmSettings
 from footplate.backends.slurm.outputs import JobEnd, JobList
+from footplate.backends.slurm.time_limits import Limits, PartitionLimits, read_rest_partitions
 from footplate.plain_httpx import httpx
 
 UNIX = "unix:"
@@ -40,11 +41,13 @@ class RestClient:
         self._http = _make_http(server, settings.timeout_s)
         self._version: int | None = None
         self._token = ""
+        self._limits = PartitionLimits(settings, self._read_limits)
 
     def submit(self, request: JobRequest) -> str:
         version = self._find_version()
         try:
-            body = rest_job.compose(self._settings, request, version)
+            minutes = self._limits.choose_minutes(request)
+            body = rest_job.compose(self._settings, request, version, minutes)
         except rest_job.OptionError as error:
             raise EngineRefused(str(error)) from error
         answer = self._send("POST", self._path("job/submit"), body)
@@ -127,6 +130,10 @@ class RestClient:
     def _nodes(self) -> tuple[nodes.SlurmNode, ...]:
         answer = self._ask(self._path("nodes"))
         return _read(lambda: rest_answers.read_nodes(answer))
+
+    def _read_limits(self) -> Limits:
+        answer = self._ask(self._path("partitions"))
+        return _read(lambda: read_rest_partitions(answer.get("partitions") or ()))
 
     def _path(self, name: str) -> str:
         return f"/slurm/v0.0.{self._find_version()}/{name}"

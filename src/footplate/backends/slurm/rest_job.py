@@ -79,12 +79,14 @@ def check_options(words: Iterable[str]) -> str | None:
     return None
 
 
-def compose(settings: SlurmSettings, request: JobRequest, version: int) -> dict[str, Any]:
+def compose(
+    settings: SlurmSettings, request: JobRequest, version: int, minutes: int | None = None
+) -> dict[str, Any]:
     """Returns the body of ``job/submit``. ``version`` is the API's last number: 39 for v0.0.39.
 
     Raises OptionError.
     """
-    options = _read_options(job_script.submit_options(settings, request))
+    options = _read_options(job_script.submit_options(settings, request, minutes))
     job = _fields(options, version)
     environment = {"PATH": _PATH, **settings.environment}
     if "cpus_per_task" in job:  # sbatch says it to the script, slurmrestd doesn't

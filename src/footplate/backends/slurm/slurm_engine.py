@@ -22,6 +22,7 @@ from footplate.backends.slurm.client import SlurmClient, SlurmStatus
 from footplate.backends.slurm.job_script import SlurmSettings
 from footplate.backends.slurm.outputs import JobEnd
 from footplate.backends.slurm.rest_client import RestClient
+from footplate.backends.slurm.time_limits import Limits, PartitionLimits, read_partitions
 from footplate.domain.formatting import last_line
 from footplate.ports.backend import EndCause
 from footplate.ports.engines import EngineReport
@@ -45,9 +46,11 @@ class CommandClient:
         self._settings = settings
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         self._environment = {**environment, "LC_ALL": "C", **settings.environment}
+        self._limits = PartitionLimits(settings, self._read_limits)
 
     def submit(self, request: JobRequest) -> str:
-        options = job_script.submit_options(self._settings, request)
+        minutes = self._limits.choose_minutes(request)
+        options = job_script.submit_options(self._settings, request, minutes)
         try:
             answer = self._run("sbatch", *options, given=job_script.script(self._settings, request))
         except CommandFailed as error:
@@ -130,6 +133,9 @@ class CommandClient:
             return self._run(*given, given=program)
         except CommandFailed as error:
             raise EngineUnavailable(str(error)) from error
+
+    def _read_limits(self) -> Limits:
+        return read_partitions(self._ask("sinfo", "--noheader", "-a", "-o", "%P|%l"))
 
     def _queue(self, *options: str) -> outputs.JobList:
         text = self._ask("squeue", "--noheader", *options, "-o", outputs.SQUEUE_FORMAT)

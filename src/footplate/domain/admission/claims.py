@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from footplate.domain.catalogue import Catalogue
-from footplate.domain.jobs import DEFAULT_RUNNING_TIME_S, Job, JobSpec
+from footplate.domain.jobs import Job, JobSpec
 from footplate.domain.machines import accelerators_of
 from footplate.domain.names import JobUid
 from footplate.domain.persistent_resources import machines_of, resource_named
@@ -80,7 +80,7 @@ def make_claim(
         longest_s=scheduling.max_running_time_s,
         holds=held_by(spec, project, site, catalogue),
         counts=counts_of(spec, catalogue) if resource is None else {},
-        bounded=scheduling.max_running_time_s < DEFAULT_RUNNING_TIME_S,
+        bounded=scheduling.bounded,
     )
 
 

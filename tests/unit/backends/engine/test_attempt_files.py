@@ -157,6 +157,14 @@ def test_ends_that_other_versions_of_the_server_wrote(
     assert (attempt.allocations[0].ended, attempt.allocations[0].cause) == ("it ended", cause)
 
 
+def test_an_attempt_keeps_the_limit_of_its_job(files: AttemptFiles) -> None:
+    assert load(files)[0].run_limit_s == 0.0
+    files.make(AttemptId("u-2"), "europe-west4", [make_ticket(Ticket("a", "token"), 0, {})], 60.0)
+    attempt = files.load(AttemptId("u-2"))
+    assert attempt is not None
+    assert attempt.run_limit_s == 60.0
+
+
 def test_a_later_start_is_another_one(files: AttemptFiles) -> None:
     _, replica = load(files)
     files.set_gone(ATTEMPT, replica, "it was lost")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from footplate.backends.engine.allocations import LIMIT_SLACK_S
 from footplate.backends.engine.engine import EngineJob, EngineUnavailable
 from footplate.ports.backend import EndCause, Presence, ReplicaObservation
 from tests.support.backend_rig import WORKERS, make_request, make_restart
@@ -106,3 +107,14 @@ def test_an_engine_that_has_no_last_words_delays_nothing(
     world.engine.end_job(JOB)
     world.turn()
     assert (seen(world).presence, seen(world).reason) == (Presence.GONE, "it failed")
+
+
+@pytest.mark.parametrize(("run_limit_s", "limit_s"), [(0.0, 0.0), (600.0, 600.0 + LIMIT_SLACK_S)])
+def test_the_engine_gets_the_jobs_limit_with_time_to_spare(
+    tmp_path: Path, run_limit_s: float, limit_s: float
+) -> None:
+    world = World(tmp_path)
+    world.start(replace(REQUEST, run_limit_s=run_limit_s))
+    world.backend = world.make_backend()  # a server that has only the files
+    world.turn()
+    assert world.engine.limits == {JOB: limit_s}

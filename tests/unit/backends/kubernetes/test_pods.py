@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from footplate.backends.kubernetes.jobs import see_jobs
 from footplate.backends.kubernetes.manifests import (
     COMPLETE,
     PodSettings,
+    limit,
     make_pod,
     make_secret,
 )
@@ -304,6 +306,22 @@ def test_a_launcher_that_fails_says_its_last_line() -> None:
     assert see_pod(pod(0, {"phase": "Failed", **ended})).reason == (
         "the replica's launcher ended with status 1: the server doesn't answer at http://10.0.0.1"
     )
+
+
+def limited(request: JobRequest, settings: PodSettings) -> int | None:
+    made = make_pod(settings, made_secret(), 0, request.launchers[0])
+    limit(made, settings, request)
+    deadline: int | None = made["spec"].get("activeDeadlineSeconds")
+    return deadline
+
+
+def test_a_pod_has_the_limit_of_its_job_where_it_does_not_wait_for_others() -> None:
+    gang, alone = (replace(REQUEST, launchers=REQUEST.launchers[:n], limit_s=99.5) for n in (2, 1))
+    plain, queued = PodSettings(image="python"), PodSettings(image="python", queue="all")
+    own = PodSettings(image="python", template={"spec": {"activeDeadlineSeconds": 7}})
+    assert [limited(alone, each) for each in (plain, queued, own)] == [100, 100, 7]
+    assert [limited(gang, each) for each in (plain, queued, own)] == [None, 100, 7]
+    assert limited(replace(alone, limit_s=0.0), plain) is None
 
 
 def test_a_gang_that_fits_in_part_says_so() -> None:
