@@ -70,7 +70,6 @@ GresTypes=gpu
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 SlurmdParameters=config_overrides
-PropagateResourceLimits=NONE
 """
 
 

@@ -24,8 +24,11 @@ STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
 SHARED, COPIED = "shared", "copied"
 FILES = (SHARED, COPIED)
 MAX_LEASE_S = 86_400
+_NOT_OF_ENV = ("PYTHONHOME", "PYTHONPATH")
+"""Variables that would keep the Python of an environment from finding its packages."""
 _URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
 _LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESOURCE = re.compile(r"[A-Za-z0-9._:-]+=[0-9]+(?:\.[0-9]+)?")
 
 
@@ -80,6 +83,10 @@ class RegionBinding:
     token_file: str | None = None
     """The file with the token of ``user`` for it."""
     user: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the region's jobs."""
+    prologue: str | None = None
+    """Lines of shell that run before the launchers of a job."""
 
     @property
     def engine_socket(self) -> str:
@@ -252,6 +259,19 @@ def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
             yield Violation(f"{place}.{name}", f"{resource!r} given; allowed: {rule}")
 
 
+def _check_env(place: str, value: object) -> Iterator[Violation]:
+    if not isinstance(value, dict) or not value:
+        rule = 'a table of variables such as NCCL_SOCKET_IFNAME = "ib0"'
+        yield Violation(place, f"{value!r} given; allowed: {rule}")
+        return
+    for name, text in value.items():
+        if not _VARIABLE.fullmatch(name) or name.startswith("FOOTPLATE_") or name in _NOT_OF_ENV:
+            rule = f"a variable's name, but no FOOTPLATE_..., {joined(_NOT_OF_ENV)}"
+            yield Violation(place, f"{quoted(name)} given; allowed: {rule}")
+        elif not isinstance(text, str) or "\0" in text:
+            yield Violation(f"{place}.{name}", f"{text!r} given; allowed: a text")
+
+
 _word, _path = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
 _NAME = {"name": _rule(_is_name, "a region of the catalogue")}
 _NODES: dict[str, _Check] = {
@@ -264,6 +284,7 @@ _NODES: dict[str, _Check] = {
         lambda value: _is_whole(value, MAX_REPLICAS), f"a whole number from 1 to {MAX_REPLICAS}"
     ),
     "accelerators": _check_accelerators,
+    "env": _check_env,
 }
 _containers = _rule(
     lambda value: isinstance(value, bool) or _is_path(value),
@@ -279,6 +300,10 @@ _KEYS: dict[str, dict[str, _Check]] = {
         "slurmrestd": _rule(rest_settings.is_address, rest_settings.RULE),
         "token_file": _path,
         "containers": _containers,
+        "prologue": _rule(
+            lambda value: isinstance(value, str) and bool(value.strip()) and "\0" not in value,
+            "lines of shell such as 'module load cuda'",
+        ),
         "machines": _check_machines('options of sbatch such as "--constraint=c8"', _are_options),
     },
     KUBERNETES: {

@@ -2,13 +2,16 @@
 
 Of the host's environment a program gets only what is in ``_HOST_NAMES`` and begins with one of
 ``_HOST_PREFIXES``: paths, language, certificates, proxies, GPUs. Nothing of the server's own
-configuration or Python settings reaches it, nor the replica's token.
+configuration or Python settings reaches it, nor the replica's token. On an engine's node it also
+gets what the site gives: the variables of libraries in ``_SITE_PREFIXES``, and those that the
+region's settings set.
 """
 
 from __future__ import annotations
 
 import os
 
+from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 from footplate.protocol.task import CommandTask, ContainerTask, PythonTask
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.safe_path import ROOT, resolve
@@ -33,6 +36,15 @@ _HOST_NAMES = frozenset(
     )
 )
 _HOST_PREFIXES = ("LC_", "SSL_", "CUDA_", "NVIDIA_")
+_SITE_PREFIXES = (
+    *("NCCL_", "RCCL_", "UCX_", "UCC_", "FI_", "GLOO_", "OMPI_MCA_", "ROCR_", "HIP_", "ZE_"),
+    "SLURM_",
+)
+_NOT_OF_SITE = frozenset(
+    ("SLURM_JWT", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "PWD", "OLDPWD", "SHLVL", "_")
+)
+"""What a prologue changes and a program in an environment and a folder of its own can't use."""
+_NOT_OF_SITE_PREFIXES = ("FOOTPLATE_", "UV_", "PIP_")
 _BUILD_NAMES = frozenset(
     (
         *("CC", "CXX", "CPP", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ARCHFLAGS"),
@@ -95,7 +107,7 @@ def compose_environment(
 
     Raises TaskError.
     """
-    environment = {name: value for name, value in host.items() if _is_passed_on(name)}
+    environment = _pass_on(host)
     environment.update(_spare_this_machine(environment))
     environment.update({"PYTHONUNBUFFERED": "1", **places, **_read_variables(task)})
     path = environment.get("PATH") or DEFAULT_PATH
@@ -110,9 +122,12 @@ def compose_container_environment(
     """Returns the variables to set over the image's ENV. ``metrics`` is the path of the metrics
     file, as seen inside.
 
-    Of the host's variables it has only those for the network. Raises TaskError.
+    Of the host's variables it has only those for the network, and those of the site that aren't
+    the image's own matter. Raises TaskError.
     """
-    environment = {name: value for name, value in host.items() if name in _PROXIES}
+    site = _find_site_variables(host, SITE_VARIABLES)
+    environment = {name: value for name, value in site.items() if name not in _HOST_NAMES}
+    environment.update({name: value for name, value in host.items() if name in _PROXIES})
     environment.update(_spare_this_machine({**environment, **_find_exceptions(host)}))
     environment.update({"PYTHONUNBUFFERED": "1", "CLOUD_ML_HP_METRIC_FILE": metrics})
     return {**environment, **_read_variables(task), MARK_VARIABLE: mark}
@@ -123,11 +138,12 @@ def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
     so it gets only what programs get, and the variables for uv, for pip's settings, and for
     compilers.
     """
-    return {
+    own = {
         name: value
         for name, value in host.items()
-        if _is_passed_on(name) or name in _BUILD_NAMES or name.startswith(_BUILD_PREFIXES)
+        if name in _BUILD_NAMES or name.startswith(_BUILD_PREFIXES)
     }
+    return {**_pass_on(host), **own}
 
 
 def make_directories(context: Context) -> list[str]:
@@ -182,5 +198,28 @@ def _read_variables(task: Task) -> dict[str, str]:
     return task.variables
 
 
-def _is_passed_on(name: str) -> bool:
-    return name in _HOST_NAMES or name.startswith(_HOST_PREFIXES)
+def _pass_on(host: Mapping[str, str]) -> dict[str, str]:
+    """Returns the host's variables that a program gets."""
+    few = {
+        name: value
+        for name, value in host.items()
+        if name in _HOST_NAMES or name.startswith(_HOST_PREFIXES)
+    }
+    return {**few, **_find_site_variables(host, SITE_VARIABLES, PROLOGUE_VARIABLES)}
+
+
+def _find_site_variables(host: Mapping[str, str], *lists: str) -> dict[str, str]:
+    """Returns what the site of a node gives to programs; nothing on the service's machine.
+
+    ``lists`` are the variables that name some.
+    """
+    if SITE_VARIABLES not in host:
+        return {}
+    named = {name for each in lists for name in host.get(each, "").split()}
+    return {
+        name: value
+        for name, value in host.items()
+        if (name in named or name.startswith(_SITE_PREFIXES))
+        and name not in _NOT_OF_SITE
+        and not name.startswith(_NOT_OF_SITE_PREFIXES)
+    }

@@ -97,6 +97,8 @@ def _make_slurm(region: RegionBinding) -> Engine:
             scratch=region.scratch or "",
             environment=_package_sources(os.environ),
             server=server,
+            env=region.env,
+            prologue=region.prologue or "",
         )
     )
 
@@ -128,6 +130,7 @@ def _make_kubernetes(region: RegionBinding) -> Engine:
         accelerators=region.accelerators,
         reserve=region.reserve,
         queue=region.queue or "",
+        env=region.env,
     )
     return KubernetesEngine(
         settings,
@@ -162,6 +165,7 @@ def _make_ray(region: RegionBinding) -> Engine:
         },
         accelerators=region.accelerators,
         reserve=region.reserve,
+        env=region.env,
     )
     return RayEngine(settings)
 

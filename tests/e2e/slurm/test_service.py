@@ -1,6 +1,8 @@
 """Jobs of a running service in a region that is a real Slurm, beside one that is this machine."""
 
+import json
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,10 +81,36 @@ HyperTune().tell("loss", given.x, 1)
 )
 
 
+VARIABLES = """\
+import json, locale, os, resource
+names = ("NCCL_DEBUG", "SITE", "MODULE_ROOT", "SLURM_JOB_ID", "LC_ALL", "FOOTPLATE_URL")
+print(json.dumps({name: os.environ.get(name) for name in names}))
+print("secrets:", sorted(n for n in os.environ if n.startswith("FOOTPLATE_S") or "JWT" in n))
+print("encoding:", locale.getpreferredencoding(False))
+print("files:", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+"""
+SITE = """\
+env = { NCCL_DEBUG = "WARN", SITE = "it's one" }
+prologue = '''
+module() { export MODULE_ROOT="/modules/$1" PATH="/modules/$1:$PATH"; }
+module cuda
+'''
+"""
+
+
 @pytest.fixture
 def context(serve_region: ServeRegion) -> Iterator[Context]:
     with serve_region("") as context:
         yield context
+
+
+@pytest.fixture
+def few_files() -> Iterator[int]:
+    """Lets the service, and not the nodes, open few files at once."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (700, before[1]))
+    yield 700
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_job_runs_in_slurm_and_another_on_this_machine(context: Context) -> None:
@@ -92,6 +120,25 @@ def test_a_job_runs_in_slurm_and_another_on_this_machine(context: Context) -> No
     assert context.wait_for(here).state is State.SUCCEEDED
     assert any("/launchers/" in line for line in context.messages(there))
     assert "runs here" in context.messages(here)
+
+
+def test_a_program_has_what_its_site_gives(serve_region: ServeRegion, few_files: int) -> None:
+    with serve_region(SITE) as context:
+        name = context.submit(VARIABLES, region=REGION)
+        assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+        said = context.messages(name)
+    [found] = [json.loads(line) for line in said if line.startswith("{")]
+    assert found.pop("SLURM_JOB_ID").isdigit()
+    assert found == {
+        "NCCL_DEBUG": "WARN",
+        "SITE": "it's one",
+        "MODULE_ROOT": "/modules/cuda",
+        "LC_ALL": None,
+        "FOOTPLATE_URL": None,
+    }
+    assert {"secrets: []", "encoding: UTF-8"} <= {*said}
+    [files] = [line for line in said if line.startswith("files:")]
+    assert int(files.split()[1]) > few_files
 
 
 def test_a_shell_stacks_and_usage_are_had_from_a_node(context: Context) -> None:

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from footplate.backends.engine.engine import (
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
 from footplate.ports.backend import EndCause
+from footplate.protocol.site_variables import SITE_VARIABLES
 from tests.support.http_server import serve
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
@@ -43,6 +45,13 @@ def test_a_job_is_a_driver_with_its_program() -> None:
     job = json.loads(files["job.json"])
     assert (job["name"], job["strategy"], len(job["bundles"])) == (REQUEST.name, "SPREAD", 2)
     ast.parse(files["driver.py"], feature_version=(3, 9))
+
+
+def test_launchers_get_the_variables_of_the_region() -> None:
+    settings = replace(SETTINGS, env={"NCCL_DEBUG": "INFO", "SITE": "a b"})
+    with zipfile.ZipFile(io.BytesIO(pack(settings, REQUEST))) as archive:
+        found = json.loads(archive.read("job.json"))["variables"]
+    assert found == {"NCCL_DEBUG": "INFO", "SITE": "a b", SITE_VARIABLES: "NCCL_DEBUG SITE"}
 
 
 def test_the_same_job_is_the_same_package() -> None:

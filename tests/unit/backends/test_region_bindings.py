@@ -204,6 +204,42 @@ def test_whether_nodes_run_containers() -> None:
     ]
 
 
+def test_a_region_gives_variables_to_its_jobs() -> None:
+    env = {"NCCL_SOCKET_IFNAME": "ib0", "SITE": ""}
+    (bound,) = read_region_bindings([slurm(env=env, prologue="module load cuda\n")])
+    assert (bound.env, bound.prologue) == (env, "module load cuda\n")
+
+    rule = "a variable's name, but no FOOTPLATE_..., PYTHONHOME and PYTHONPATH"
+    ray = {"name": "us-east1", "backend": "ray", "address": "http://127.0.0.1:8265"}
+    assert wrongs(
+        slurm(env={"A-B": "1", "FOOTPLATE_TOKEN": "x", "PYTHONPATH": "/x", "N": 1, "Z": "\0"}),
+        slurm(name="us-west1", env={}, prologue=" "),
+        {**ray, "env": "A=1", "prologue": "true"},
+    ) == [
+        ("regions[0].env", f"'A-B' given; allowed: {rule}"),
+        ("regions[0].env", f"'FOOTPLATE_TOKEN' given; allowed: {rule}"),
+        ("regions[0].env", f"'PYTHONPATH' given; allowed: {rule}"),
+        ("regions[0].env.N", "1 given; allowed: a text"),
+        ("regions[0].env.Z", "'\\x00' given; allowed: a text"),
+        (
+            "regions[1].env",
+            '{} given; allowed: a table of variables such as NCCL_SOCKET_IFNAME = "ib0"',
+        ),
+        (
+            "regions[1].prologue",
+            "' ' given; allowed: lines of shell such as 'module load cuda'",
+        ),
+        (
+            "regions[2].env",
+            "'A=1' given; allowed: a table of variables such as NCCL_SOCKET_IFNAME = \"ib0\"",
+        ),
+        (
+            "regions[2].prologue",
+            "'true' given; only regions with the backend slurm have this key",
+        ),
+    ]
+
+
 def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
     address, token = "http://10.0.0.6:6820", "/etc/footplate/slurm.jwt"
     (by_url,) = read_region_bindings([slurm(slurmrestd=address, token_file=token, user="ml")])

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
 from footplate.backends.slurm.outputs import read_words
+from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 from tests.support.local_backend import wait_until
 
 
@@ -28,7 +30,7 @@ def test_options_of_a_gang_without_gpus() -> None:
     assert "--mem-per-cpu=334" in made
     assert "--partition=pool" in made
     assert made[-1] == "--nice=5"
-    assert "--no-requeue" in made
+    assert {"--no-requeue", "--propagate=NONE"} <= set(made)
     assert not any(option.startswith(("--nodes", "--gres")) for option in made)
 
 
@@ -198,3 +200,67 @@ def test_a_python_that_does_not_exist_is_named(tmp_path: Path) -> None:
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
     assert subprocess.run(["sh"], input=made, env=environment, check=False).returncode == 127
     assert comments.read_text().endswith("python3.99: not found\n")
+
+
+def run_script(folder: Path, settings: SlurmSettings, **variables: str) -> dict[str, str]:
+    """The variables that the launchers of such a job have."""
+    python = folder / "python"
+    python.write_text('#!/bin/sh\nenv -0 > "$OUTPUT"\n')
+    python.chmod(0o755)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "OUTPUT": str(folder / "given"),
+        "SLURM_JOB_ID": "7",
+        **variables,
+    }
+    made = script(replace(settings, python=str(python)), request(LauncherRequest("a")))
+    shell = made.partition(b"\n")[0].removeprefix(b"#!").decode()
+    subprocess.run([shell], input=made, env=environment, check=True)
+    pairs = (folder / "given").read_text().strip("\0").split("\0")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+@pytest.mark.parametrize(("said", "locale"), [({}, "C.UTF-8"), ({"LANG": "de_DE"}, "de_DE")])
+def test_the_locale_of_slurms_commands_is_not_that_of_programs(
+    tmp_path: Path, said: dict[str, str], locale: str
+) -> None:
+    settings = SlurmSettings(scratch=str(tmp_path / "scratch"))
+    found = run_script(tmp_path, settings, LC_ALL="C", **said)
+    assert "LC_ALL" not in found
+    assert found["LANG"] == locale
+
+
+def test_launchers_have_the_variables_of_the_region_and_of_its_prologue(tmp_path: Path) -> None:
+    hostile = 'it\'s "$HOME" `id`\nSECOND=line'
+    prologue = """
+    # What's "odd" in a comment
+    set -eu
+    module() { export MODULE_ROOT="$1" PATH="/modules/bin:$PATH"; }
+    module /modules; unset USELESS; LOCAL=1
+    export TEXT="two
+    LINES=2" NCCL_DEBUG=INFO
+    """
+    settings = SlurmSettings(
+        scratch=str(tmp_path / "scratch"),
+        env={"NCCL_DEBUG": "WARN", "SITE": hostile},
+        prologue=prologue,
+    )
+    found = run_script(tmp_path, settings, USELESS="1", KEPT="1")
+    assert (found["SITE"], found["NCCL_DEBUG"]) == (hostile, "INFO")
+    assert found["PATH"].startswith("/modules/bin:")
+    assert found[SITE_VARIABLES].split() == ["NCCL_DEBUG", "SITE"]
+    named = found[PROLOGUE_VARIABLES].split()
+    assert sorted(named) == ["MODULE_ROOT", "NCCL_DEBUG", "PATH", "TEXT"]
+    assert not {"LOCAL", "USELESS"} & found.keys()
+
+
+@pytest.mark.parametrize("prologue", ["exit 3", "false", "set -e; false; true", "if then 'x"])
+def test_a_prologue_that_fails_ends_the_job_before_its_launchers(
+    tmp_path: Path, prologue: str
+) -> None:
+    settings = SlurmSettings(scratch=str(tmp_path / "scratch"), prologue=f"echo begun\n{prologue}")
+    with pytest.raises(subprocess.CalledProcessError):
+        run_script(tmp_path, settings)
+    assert not (tmp_path / "given").exists()
+    log = (tmp_path / "scratch" / "jobs" / "7.log").read_text()
+    assert log

@@ -97,6 +97,7 @@ def test_what_a_version_lacks_is_said() -> None:
         (("--mem=4X",), "'4X' is not an amount of memory"),
         (("--cpus-per-task=two",), "--cpus-per-task=two is not a whole number"),
         (("--time=soon",), "--time=soon is not a time"),
+        (("--propagate=ALL",), "slurmrestd passes on no limits: --propagate=ALL given"),
         (("--exclusive=topo",), "slurmrestd has no field for the option --exclusive=topo"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import Any
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.kubernetes import image_pods
 from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.protocol.site_variables import SITE_VARIABLES
 
 CONTAINER = "replica"
 MOUNT = "/var/run/footplate"
@@ -50,6 +51,8 @@ class PodSettings:
     queue: str = ""
     """The queue of Kueue, where it is installed."""
     scratch: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of all Pods, after the template's."""
 
     @property
     def container(self) -> Mapping[str, Any]:
@@ -225,7 +228,11 @@ def _fill(
         "name": CONTAINER,
         "command": [settings.python, "-I", f"{MOUNT}/{PROGRAM}"],
         "args": [],
-        "env": [*(container.get("env") or ()), *_variables(job, rank)],
+        "env": [
+            *(container.get("env") or ()),
+            *_site_variables(container, settings.env),
+            *_variables(job, rank),
+        ],
         "resources": _resources(container.get("resources") or {}, settings, launcher),
         "volumeMounts": [
             *(container.get("volumeMounts") or ()),
@@ -233,6 +240,18 @@ def _fill(
             {"name": "footplate-shm", "mountPath": "/dev/shm"},  # noqa: S108  a mount of the Pod
         ],
     }
+
+
+def _site_variables(container: Mapping[str, Any], env: Mapping[str, str]) -> list[dict[str, str]]:
+    """Returns the region's variables, and which ones programs get: these, and the template's.
+
+    Those that the template takes from a Secret stay with the supervisor. Dollars are doubled, as
+    Kubernetes replaces ``$(NAME)``.
+    """
+    own = [{"name": name, "value": value.replace("$", "$$")} for name, value in env.items()]
+    plain = [each for each in container.get("env") or () if "valueFrom" not in each]
+    names = " ".join(each["name"] for each in (*plain, *own))
+    return [*own, {"name": SITE_VARIABLES, "value": names}]
 
 
 def _variables(job: str, rank: int) -> list[dict[str, Any]]:

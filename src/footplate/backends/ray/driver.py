@@ -111,7 +111,8 @@ def main() -> None:
             max_retries=0,
             scheduling_strategy=place,
         )
-        runs[run.remote(rank, program, {"FOOTPLATE_JOB": job["name"]})] = nodes[rank]
+        variables = {**job["variables"], "FOOTPLATE_JOB": job["name"]}
+        runs[run.remote(rank, program, variables)] = nodes[rank]
     sys.exit(1 if wait(runs) else 0)
 
 

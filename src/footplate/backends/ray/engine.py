@@ -29,6 +29,7 @@ from footplate.domain.formatting import last_line
 from footplate.plain_httpx import httpx
 from footplate.ports.backend import EndCause
 from footplate.ports.engines import EngineReport
+from footplate.protocol.site_variables import SITE_VARIABLES
 
 Read = TypeVar("Read")
 TIMEOUT_S = 20.0
@@ -72,6 +73,8 @@ class RaySettings:
     """A resource for each accelerator type, beside Ray's ``GPU``."""
     reserve: bool = True
     """Whether launchers reserve the processors and the memory of their machine types."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of all launchers and their programs."""
 
 
 class RayEngine:
@@ -235,6 +238,7 @@ def pack(settings: RaySettings, request: JobRequest) -> bytes:
         "name": request.name,
         "strategy": settings.strategy,
         "bundles": [bundle(settings, launcher) for launcher in request.launchers],
+        "variables": {**settings.env, SITE_VARIABLES: " ".join(settings.env)},
     }
     driver = resources.files("footplate") / "backends" / "ray" / "driver.py"
     files = {

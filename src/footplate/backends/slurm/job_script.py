@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 
 ANY_MACHINE = "*"
 _GPU = "gpu"
@@ -28,6 +29,8 @@ CODE=$?
 grep -v '^srun: ' "$LOG" | say || say <"$LOG"
 exit "$CODE"
 """
+_NAMES = r"sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | tr '\n' ' '"
+"""Prints the names in lines such as ``NAME=VALUE``."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class SlurmSettings:
     ``options`` apply to all jobs; ``machines`` has further ones by machine type, or ``*`` for all
     others. ``accelerators`` has Slurm's names for them (``gpu:t4``). ``python`` is the interpreter
     on the nodes. ``commands`` is the directory of Slurm's commands (empty: the server's PATH), and
-    ``environment`` their variables, such as SLURM_CONF.
+    ``environment`` their variables, such as SLURM_CONF. ``env`` are variables of jobs, and
+    ``prologue`` is shell that runs before the launchers.
     """
 
     partition: str = ""
@@ -67,6 +71,8 @@ class SlurmSettings:
     """How long a command of Slurm's, or an answer of slurmrestd's, may take."""
     server: RestServer | None = None
     """None: Slurm's commands are used."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    prologue: str = ""
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
@@ -111,6 +117,8 @@ def submit_options(
         "--no-requeue",
         # A gang goes on without a lost node: its launchers on other nodes must not be ended.
         "--no-kill",
+        # Nodes have limits of their own: those of the server are the server's.
+        "--propagate=NONE",
         f"--job-name={request.name}",
         "--comment=footplate",
         f"--ntasks={count}",
@@ -159,7 +167,7 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
     """
     scratch = shlex.quote(settings.scratch) if settings.scratch else '"/tmp/footplate-$(id -u)"'
     lines = [
-        "#!/bin/sh",
+        "#!/bin/bash" if settings.prologue else "#!/bin/sh",
         # Slurm starts it again after a lost node where it doesn't know --no-requeue.
         '[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 1',
         # slurmrestd gives a job no variables of its user.
@@ -174,6 +182,7 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         '[ -n "$PROBLEM" ] || PROBLEM=$(mkdir -p "$SCRATCH/jobs" 2>&1)',
         '[ -z "$PROBLEM" ] || { echo "$SLURMD_NODENAME: $PROBLEM" | say; exit 1; }',
         'LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
+        *_site_lines(settings),
         # Slurm signals the script with all that it runs, and kills what outlives the script.
         f"trap : TERM INT; PYTHON={shlex.quote(settings.python)}",
         f'{_step(len(request.launchers))}"$PYTHON" -I -S - >"$LOG" 2>&1 <<\'{_END}\'',
@@ -192,4 +201,34 @@ def _step(launchers: int) -> str:
         return ""
     # What sbatch took in the end: options of a machine type replace ours.
     per_task = "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"
-    return f"srun --kill-on-bad-exit=0 --no-kill --wait=0 --ntasks={launchers} {per_task} "
+    srun = "srun --kill-on-bad-exit=0 --no-kill --wait=0 --propagate=NONE --export=ALL"
+    return f"{srun} --ntasks={launchers} {per_task} "
+
+
+def _site_lines(settings: SlurmSettings) -> list[str]:
+    """Returns lines that set the site's variables, and say which ones programs get."""
+    return [
+        # That of Slurm's commands isn't for programs.
+        'unset LC_ALL; export LANG="${LANG:-C.UTF-8}"',
+        *(f"export {name}={shlex.quote(value)}" for name, value in settings.env.items()),
+        f"export {SITE_VARIABLES}={shlex.quote(' '.join(settings.env))}",
+        *(_prologue_lines(settings.prologue) if settings.prologue else ()),
+    ]
+
+
+def _prologue_lines(prologue: str) -> list[str]:
+    """Returns lines that run the prologue, and name what it has set.
+
+    As an argument of eval it can't break the rest of the script; its exit status counts.
+    """
+    return [
+        "list_variables() { env -0 | tr '\\n\\0' ' \\n'; }",
+        "BEFORE=$(list_variables)",
+        f'eval {shlex.quote(prologue)} >"$LOG" 2>&1',
+        'CODE=$?; set +eu; [ "$CODE" = 0 ] || exit "$CODE"',
+        # Lines that were there before come twice and more.
+        (
+            f'export {PROLOGUE_VARIABLES}=$({{ printf \'%s\\n\' "$BEFORE" "$BEFORE"; '
+            f"list_variables; }} | sort | uniq -u | {_NAMES})"
+        ),
+    ]

@@ -56,7 +56,7 @@ _NUMBERS = {
     "sockets-per-node": "sockets_per_node",
     "threads-per-core": "threads_per_core",
 }
-_SWITCHES = ("exclusive", "hold", "no-kill", "no-requeue", "parsable")
+_SWITCHES = ("exclusive", "hold", "no-kill", "no-requeue", "parsable", "propagate")
 """May stand without a value."""
 _NOT_WORDS = ("time", "mem", "mem-per-cpu", "gres", "nodelist", "exclude", "priority")
 OPTIONS = tuple(
@@ -228,6 +228,13 @@ def _no_requeue(name: str, value: str, version: int) -> dict[str, object]:  # no
     return {} if version < PARSED else {"requeue": False}
 
 
+def _propagate(name: str, value: str, version: int) -> dict[str, object]:  # noqa: ARG001  as all
+    """Returns no field: slurmrestd passes on no limits."""
+    if value != "NONE":
+        raise OptionError(f"slurmrestd passes on no limits: --{name}={value} given; allowed: NONE")
+    return {}
+
+
 def _number(number: int, version: int) -> object:
     return number if version < PARSED else {"set": True, "infinite": False, "number": number}
 
@@ -251,5 +258,6 @@ _MAKERS: dict[str, Callable[[str, str, int], dict[str, object]]] = {
     "nodelist": _nodes,
     "parsable": lambda _name, _value, _version: {},
     "priority": _priority,
+    "propagate": _propagate,
     "time": _time,
 }

@@ -31,7 +31,7 @@ from footplate.ports.engines import EngineReport
 
 _FREE_S = 10
 """How long a node that answers a question is waited for."""
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH", "FOOTPLATE_OPEN_FILES")
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH")
 """What Slurm's commands see of the server's environment: sbatch hands it on to the job."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from footplate.protocol.site_variables import SITE_VARIABLES
 from footplate.replica.api_account import make_account
 from footplate.replica.bucket_directories import find_bound, find_buckets
 from footplate.replica.bucket_phases import after_fetching
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _OWN_VARIABLES = (
     *(POD_IMAGE, "FOOTPLATE_SCRATCH", "FOOTPLATE_RANK", "FOOTPLATE_JOB", "FOOTPLATE_NODE"),
+    SITE_VARIABLES,
     *("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LC_CTYPE"),
 )
 """Variables of this Python and its supervisor; POD_IMAGE has the image's last four of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +27,7 @@ from footplate.backends.kubernetes.pod_states import (
     see_pod,
 )
 from footplate.ports.backend import EndCause
+from footplate.protocol.site_variables import SITE_VARIABLES
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
 WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)
@@ -134,6 +136,20 @@ def test_the_template_stays_around_what_is_ours() -> None:
     other = make_pod(settings, made_secret(), 0, WORKER)["spec"]
     assert other["nodeSelector"]["pool"] == "small"
     assert "example.com/t4" not in other["containers"][0]["resources"]["limits"]
+
+
+def test_programs_get_the_variables_of_the_region_and_those_that_the_template_says() -> None:
+    reference = {"secretKeyRef": {"name": "s3", "key": "key"}}
+    template = deepcopy(TEMPLATE)
+    container = template["spec"]["containers"][0]  # type: ignore[index]  # JSON
+    container["env"].append({"name": "AWS_SECRET_ACCESS_KEY", "valueFrom": reference})
+    settings = PodSettings(template=template, env={"NCCL_DEBUG": "INFO", "COST": "$(HOME) $1"})
+    made = make_pod(settings, made_secret(), 0, CHIEF)
+    found = {each["name"]: each for each in made["spec"]["containers"][0]["env"]}
+    assert found["AWS_SECRET_ACCESS_KEY"]["valueFrom"] == reference
+    assert found["NCCL_DEBUG"]["value"] == "INFO"
+    assert found["COST"]["value"] == "$$(HOME) $$1"
+    assert found[SITE_VARIABLES]["value"] == "HTTPS_PROXY NCCL_DEBUG COST"
 
 
 def test_a_region_may_reserve_nothing_but_accelerators() -> None:
