@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.backends.engine.engine import JobPhase, LauncherRequest
 from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import (
@@ -61,6 +62,15 @@ class EngineContract(BackendContract):
         self.expect_restart(rig, request, WORKER)
         assert all_are(rig.backend, request, Presence.LIVE)
         assert rig.pid(request.attempt_id, CHIEF) == chief
+
+    def test_a_program_runs_on_a_node(self, rig: EngineRig) -> None:
+        """As a probe does; its output comes back, and the engine keeps no job of it."""
+        program = b"from __future__ import annotations\nprint('$(id)', 'a', 6 * 7)\n"
+        said = rig.engine.run_on_node(program, LauncherRequest("probe", vcpus=1, memory_mb=64))
+        assert said.strip().splitlines()[-1] == "$(id) a 42"
+        assert rig.engine.list("footplate-check") == () or all(
+            job.phase is JobPhase.ENDED for job in rig.engine.list("footplate-check")
+        )
 
     def test_a_task_that_is_killed_costs_one_start(self, rig: EngineRig) -> None:
         request = make_request("u-1", (CHIEF,))

@@ -191,6 +191,10 @@ class FakeEngine:
             raise EngineUnavailable("the connection was reset")
         return job_id
 
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        self._answer()
+        return f"{launcher.replica} ran {len(program)} bytes"
+
     def cancel(self, job_id: str) -> None:
         self._answer()
         if job_id in self.jobs and job_id not in self.forgotten:

@@ -76,8 +76,10 @@ def list_(session: Session, listing: Listing) -> None:
 def check(session: Session, regions: tuple[str, ...], layout: Layout) -> None:
     """Ask the engines of regions what they have, and what is wrong; by default of all.
 
-    Shows nodes and queue as the engine reports them now, and each problem with the way out: the
-    engine doesn't answer, or has no such partition. The exit code is 1 if there is any.
+    Shows nodes and queue as the engine reports them now, what a probe job of a second finds on a
+    node (Python, folders, uv, the way to the service, GPUs, containers), and each problem with the
+    way out: the engine doesn't answer, or has no such partition. The exit code is 1 if there is
+    any.
 
     \b
     Examples:
@@ -104,8 +106,10 @@ def _show(found: Sequence[Resource]) -> None:
         click.echo("  bind a region with a [[regions]] table in footplate.toml", err=True)
     for region in found:
         click.echo(f"{region['name']}: {region['where']}, {_state(region)}")
-        for text in _texts(region, "facts"):
-            click.echo(f"  {disarm(text, plain=True)}")
+        facts = [disarm(text, plain=True).partition(": ") for text in _texts(region, "facts")]
+        width = max((len(thing) for thing, _, _ in facts), default=0)
+        for thing, _, text in facts:
+            click.echo(f"  {thing:<{width}}  {text}")
         for text in _texts(region, "problems"):
             click.secho(f"  problem: {disarm(text, plain=True)}", fg="yellow")
 

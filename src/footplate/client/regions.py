@@ -20,6 +20,9 @@ class Regions:
         return objects(self._connection.call("GET", "/footplate/v1/regions").get("regions"))
 
     def check(self, region: str) -> JsonObject:
-        """Checks a region's engine now; returns the report. Raises NotFound."""
+        """Checks a region's engine now, by a job there, too; returns the report. Raises NotFound.
+
+        The server limits the time.
+        """
         path = f"/footplate/v1/regions/{quote(region, safe='')}/check"
-        return self._connection.call("GET", path)
+        return self._connection.call("GET", path, unlimited=True)

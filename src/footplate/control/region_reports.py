@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from footplate.control.regions import Binding, Regions
@@ -21,6 +21,7 @@ AGE_S = 10.0
 """How old an answer of an engine may be where it is shown beside others."""
 SHORT_S, LONG_S = 2.0, 60.0
 """How long an engine is waited for: by who wants to see something else, and by who asks for it."""
+_NO_PROBE = f"node: the probe job hasn't answered within {LONG_S:g} s"
 _log = logging.getLogger(__name__)
 
 
@@ -71,6 +72,11 @@ class RegionReports:
             for name, binding in regions.bound.items()
             if binding.check is not None
         }
+        self._probes: Mapping[str, _Question] = {
+            name: _Question(name, binding.probe, monotonic)
+            for name, binding in regions.bound.items()
+            if binding.probe is not None
+        }
 
     def start(self) -> None:
         """Asks all engines, without waiting for an answer: their problems appear in the log."""
@@ -93,13 +99,28 @@ class RegionReports:
         return tuple(report for report in self.list() if report.reachable is not None)
 
     def check(self, region: str) -> RegionReport:
-        """Reports on the region as it is now. Raises NotFound: it isn't in the catalogue."""
+        """Reports on the region as it is now, by a short job on a node of its engine, too.
+
+        Raises NotFound: the region isn't in the catalogue.
+        """
         if region not in self._catalogue.regions:
             raise NotFound(unknown_region(region, self._catalogue))
         if region in self._engines:
             self._engines[region].ask(0.0)
         binding = self._regions.bound.get(region, self._regions.default)
-        return self._report(region, binding, LONG_S)
+        return self._add_probe(self._report(region, binding, LONG_S))
+
+    def _add_probe(self, report: RegionReport) -> RegionReport:
+        """Returns the report with what a job has found on a node; of a dead engine as it is."""
+        question = self._probes.get(report.region)
+        if question is None or not report.reachable:
+            return report
+        question.ask(0.0)
+        found = question.answer(LONG_S)
+        if found is None:
+            return replace(report, problems=(*report.problems, _NO_PROBE))
+        facts, problems = (*report.facts, *found.facts), (*report.problems, *found.problems)
+        return replace(report, facts=facts, problems=problems)
 
     def _report(self, region: str, binding: Binding, wait_s: float) -> RegionReport:
         site, engine = binding.site, binding.site.engine

@@ -17,7 +17,7 @@ class Binding:
     ``kind`` is the backend's name in the settings, ``where`` the part of an engine that serves the
     region. ``check`` asks the engine, which may take long; None: there is no engine. ``fault``
     returns, without asking the engine, why it can never provide the replicas' machines; None: it
-    can.
+    can. ``probe`` runs a short job on a node, and reports what that found.
     """
 
     backend: Backend
@@ -26,6 +26,7 @@ class Binding:
     where: str = "this machine"
     check: Callable[[], EngineReport] | None = None
     fault: Callable[[Mapping[str, ReplicaMachine]], str | None] = lambda _: None
+    probe: Callable[[], EngineReport] | None = None
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ from footplate.store.observed_store import CombinedStore
 from footplate.wire.json_text import JsonObject
 
 if TYPE_CHECKING:
+    from footplate.server.cluster_listener import ClusterListener
     from footplate.settings import Settings
 
 
@@ -187,9 +188,15 @@ class ServiceContext:
     """The shared parts of all services. Each part uses only those created before it."""
 
     def __init__(
-        self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
+        self,
+        settings: Settings,
+        data_dir: DataDir,
+        url: str,
+        stop: Callable[[], None],
+        cluster: ClusterListener | None,
     ) -> None:
-        """Creates all parts. ``url`` is this server's address; ``stop`` ends this process.
+        """Creates all parts. ``url`` is this server's address; ``stop`` ends this process;
+        ``cluster`` listens for nodes.
 
         Raises:
             FailedPrecondition: this server can't join the others; the message has the remedy.
@@ -200,7 +207,7 @@ class ServiceContext:
         check_folders(settings.buckets, data_dir.root)
         self.catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, self.catalogue)
-        bound = bind_regions(settings, self.catalogue)
+        bound = bind_regions(settings, self.catalogue, data_dir, cluster)
         self.regions = Regions(Binding(StandbyBackend(), self.site), bound)
         self.region_problems: dict[str, Callable[[], tuple[str, ...]]] = {}
         """What the leader reports of its regions, by their names; empty where another leads."""

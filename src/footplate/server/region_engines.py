@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,18 +19,19 @@ from footplate.backends.engine.backend import DEFAULT_LEASE_S
 from footplate.backends.engine.engine import Engine, LauncherRequest
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.backends.engine.node_check import NodeCheck, NodeNeeds
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.backends.region_bindings import (
     ANY_MACHINE,
     KUBERNETES,
     LOCAL,
     RAY,
+    SHARED,
     SLURM,
     RegionBinding,
     check_names,
 )
-from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings
-from footplate.backends.slurm.container_check import ContainerCheck
+from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings, container_check
 from footplate.backends.slurm.mapping_check import check_mapping
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
@@ -185,28 +185,49 @@ MUNGE = Path("/run/munge")
 """Where Slurm's commands prove who calls them: programs don't see it."""
 
 
-def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]:
+def bind_regions(
+    settings: Settings,
+    catalogue: Catalogue,
+    data_dir: DataDir,
+    cluster: ClusterListener | None = None,
+) -> dict[str, Binding]:
     """Returns the regions of engines, with backends that do nothing.
 
     Raises InvalidArgument if the settings contain names that the catalogue lacks.
     """
     check_names(settings.regions, catalogue)
     return {
-        region.name: _bind(region, catalogue)
+        region.name: _bind(region, catalogue, partial(_find_needs, region, data_dir, cluster))
         for region in settings.regions
         if region.backend != LOCAL
     }
 
 
-def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
+def _bind(region: RegionBinding, catalogue: Catalogue, needs: Callable[[], NodeNeeds]) -> Binding:
     engine = make_engine(region)
+    samples = make_samples(region, catalogue)
     return Binding(
         StandbyBackend(),
         _site(region),
         region.backend,
         _place(region),
-        make_check(engine, region, catalogue),
+        make_check(engine, samples),
         make_fault(engine),
+        NodeCheck(engine, needs, samples, container_check.read_answer),
+    )
+
+
+def _find_needs(
+    region: RegionBinding, data_dir: DataDir, cluster: ClusterListener | None
+) -> NodeNeeds:
+    return NodeNeeds(
+        url="" if cluster is None else cluster.url,
+        authority="" if cluster is None else cluster.certificate_file.read_text(),
+        scratch=region.scratch or "",
+        shared=region.shared or "",
+        buckets=str(data_dir.buckets.resolve()) if region.files == SHARED else "",
+        uv=str(Path(uv.find_uv_bin())),
+        program=container_check.make_program(region.engine_socket) if region.containers else "",
     )
 
 
@@ -322,30 +343,14 @@ def _tickets(
 
 
 def make_check(
-    engine: Engine, region: RegionBinding, catalogue: Catalogue
+    engine: Engine, samples: Mapping[str, LauncherRequest]
 ) -> Callable[[], EngineReport]:
-    """Returns a check of the engine: its resources, the mapped machines, and the nodes' containers.
-
-    Only Slurm can be asked whether it would accept each machine of the mapping, and whether its
-    nodes run containers, if they shall.
+    """Returns a check of the engine's resources and, where it can be asked without a job, of the
+    mapped machines, which ``samples`` has by their settings.
     """
-    if not isinstance(engine, SlurmEngine):  # only Slurm can be asked without a job
+    if not isinstance(engine, SlurmEngine):
         return engine.check
-    samples = make_samples(region, catalogue)
-    if not region.containers:
-        return lambda: check_mapping(engine.check(), engine.try_out, samples)
-    if not engine.asks_nodes:
-        return lambda: _say_unasked(check_mapping(engine.check(), engine.try_out, samples))
-    check = ContainerCheck(engine.run_on_node, region.engine_socket, time.monotonic)
-    return lambda: check.extend(check_mapping(engine.check(), engine.try_out, samples))
-
-
-def _say_unasked(report: EngineReport) -> EngineReport:
-    fact = (
-        "containers: slurmrestd can't check container engines on a node; the first job with an "
-        "image shows whether an engine answers"
-    )
-    return replace(report, facts=(*report.facts, fact)) if report.reachable else report
+    return lambda: check_mapping(engine.check(), engine.try_out, samples)
 
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:

@@ -141,7 +141,7 @@ class Service:
         # A lambda, because `replicas` is created below, and needs the port of the proxy for that.
         self.tls = TlsListeners(settings, data_dir, url, lambda key: replicas.programs.check(key))
         self.cluster = _make_cluster(settings, data_dir)
-        self._context = context = ServiceContext(settings, data_dir, url, stop)
+        self._context = context = ServiceContext(settings, data_dir, url, stop, self.cluster)
         self.site = context.site
         assign_buckets(context.buckets, settings.bucket_projects, settings.shared_buckets)
         archive = build_archive(settings.cache)

@@ -21,7 +21,7 @@ from tests.support.catalogue import built_in
 from tests.support.http_server import serve
 from tests.support.sites import make_engine_site, make_regions
 
-FACTS = ("slurm 22.05.8", "queue: 1 job runs, 2 wait")
+FACTS = ("version: slurm 22.05.8", "queue: 1 job runs, 2 wait")
 PROBLEM = "the partition 'gpu' has no nodes, or does not exist; `sinfo` lists partitions"
 
 
@@ -92,8 +92,8 @@ def test_check_shows_what_the_engine_says_now(
     assert result.exit_code == 0
     assert result.stdout == (
         "europe-west4: Slurm, partition gpu, answers\n"
-        "  slurm 22.05.8\n"
-        "  queue: 1 job runs, 2 wait\n"
+        "  version  slurm 22.05.8\n"
+        "  queue    1 job runs, 2 wait\n"
     )
 
     reports.append(EngineReport(reachable=True, facts=FACTS, problems=(PROBLEM,)))

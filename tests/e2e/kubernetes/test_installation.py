@@ -147,7 +147,7 @@ def test_a_job_is_a_pod_of_the_same_cluster(installation: Installation) -> None:
 
 def test_what_the_administrator_is_told_is_true(installation: Installation) -> None:
     said = installation.footplate("regions", "check")
-    assert "1 of 1 nodes are ready" in said
+    assert "1 of 1 are ready" in said
     assert "may not" not in said
 
 

@@ -155,7 +155,7 @@ def test_a_check_says_what_slurm_has_and_which_machines_it_lacks(server: RestSer
     report = SlurmEngine(settings).check()
     assert report.problems == ()
     assert "by slurmrestd v0.0.38" in report.facts[0]
-    assert any(fact.startswith("n3: ") and "GRES gpu:2" in fact for fact in report.facts)
+    assert any(fact.startswith("nodes: 1 ") and "GRES gpu:2" in fact for fact in report.facts)
     ask = SlurmEngine(settings).try_out
     assert ask(LauncherRequest("", "wrong-feature")) == "no node has the feature no-such-thing"
     assert (

@@ -141,6 +141,17 @@ def test_a_program_has_what_its_site_gives(serve_region: ServeRegion, few_files:
     assert int(files.split()[1]) > few_files
 
 
+def test_a_check_runs_a_job_on_a_node(context: Context, slurm: SlurmCluster) -> None:
+    lines = context.run_cli("regions", "check", REGION).splitlines()
+    facts = dict(line.strip().split(None, 1) for line in lines[1:])
+    assert facts["queue"] == "0 jobs run, 0 wait"
+    assert "answers in" in facts["address"]
+    assert "is writable" in facts["scratch"]
+    assert "uv" in facts["uv"]
+    assert not any(line.startswith("  problem") for line in lines)
+    assert slurm.command("squeue", "-h", "-n", "footplate-check").strip() == ""
+
+
 def test_a_shell_stacks_and_usage_are_had_from_a_node(context: Context) -> None:
     name = context.submit(SLEEPS, region=REGION, enableWebAccess=True)
     context.until(lambda: "sleeps" in context.messages(name))

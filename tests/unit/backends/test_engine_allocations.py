@@ -50,6 +50,9 @@ class RecordingEngine:
     def explain(self, job: EngineJob) -> EngineJob:
         raise NotImplementedError
 
+    def run_on_node(self, program: bytes, launcher: object) -> str:
+        raise NotImplementedError
+
     def check(self) -> EngineReport:
         raise NotImplementedError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import shlex
 import zipfile
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from footplate.backends.engine.engine import (
     JobRequest,
     LauncherRequest,
 )
+from footplate.backends.ray import engine as ray_engine
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
 from footplate.ports.backend import EndCause
@@ -138,6 +140,8 @@ class Head:
     def __init__(self, output: str) -> None:
         self.output = output
         self.session = "session_1"
+        self.status = "SUCCEEDED"
+        self.given: dict[str, Any] = {}
         self.jobs: dict[str, str] = {}
         self.submitted: list[str] = []
         self.app = Starlette(
@@ -160,13 +164,14 @@ class Head:
     async def _submit(self, request: Request) -> JSONResponse:
         given = await request.json()
         self.submitted.append(given["submission_id"])
+        self.given = given
         self.jobs[given["submission_id"]] = given["entrypoint"]
         return JSONResponse({"submission_id": given["submission_id"]})
 
     async def _job(self, request: Request) -> JSONResponse:
         if request.method == "DELETE":
             del self.jobs[request.path_params["id"]]
-        return JSONResponse({"status": "SUCCEEDED"})
+        return JSONResponse({"status": self.status})
 
     async def _logs(self, request: Request) -> JSONResponse:
         assert request.path_params["id"] in self.jobs
@@ -201,6 +206,29 @@ def test_an_answer_that_is_not_rays_is_silence(text: str) -> None:
         if text != "[]":
             with pytest.raises(EngineUnavailable, match="answers with"):
                 engine.list("")
+
+
+def test_a_probe_runs_on_a_node_with_what_jobs_have_there() -> None:
+    head, program = Head("found\n"), b"print('$HOME `id`')"
+    settings = replace(SETTINGS, env={"NCCL_DEBUG": "INFO"})
+    with serve(head.app) as url:
+        engine = RayEngine(replace(settings, address=url))
+        assert engine.run_on_node(program, CHIEF) == "found\n"
+    assert shlex.split(head.given["entrypoint"])[1:] == ["-c", program.decode()]
+    assert head.given["entrypoint_num_cpus"] > 0, "without any it runs on the head"
+    assert head.given["entrypoint_num_gpus"] == 2
+    assert head.given["entrypoint_resources"] == {"accelerator_type:T4": 2}
+    assert head.given["runtime_env"]["env_vars"]["NCCL_DEBUG"] == "INFO"
+    assert head.jobs == {}, "nothing of it stays"
+
+
+def test_a_probe_that_waits_for_room_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "PROBE_S", 0.3)
+    head = Head("")
+    head.status = "PENDING"
+    with serve(head.app) as url, pytest.raises(EngineUnavailable, match="did not start within"):
+        RayEngine(RaySettings(url)).run_on_node(b"", WORKER)
+    assert head.jobs == {}
 
 
 def test_a_check_goes_on_where_they_can_not_be_read() -> None:

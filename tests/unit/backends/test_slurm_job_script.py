@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
-from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
+from footplate.backends.slurm.job_script import (
+    SlurmSettings,
+    fault,
+    node_options,
+    node_script,
+    script,
+    submit_options,
+)
 from footplate.backends.slurm.outputs import read_words
+from footplate.backends.slurm.slurm_engine import group_nodes
 from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 from tests.support.local_backend import wait_until
 
@@ -264,3 +272,26 @@ def test_a_prologue_that_fails_ends_the_job_before_its_launchers(
     assert not (tmp_path / "given").exists()
     log = (tmp_path / "scratch" / "jobs" / "7.log").read_text()
     assert log
+
+
+def test_a_probe_runs_as_a_launcher_does() -> None:
+    settings = SlurmSettings(
+        qos="high",
+        accelerators={"NVIDIA_TESLA_T4": "gpu:t4"},
+        machines={"*": ("--constraint=c8",)},
+        env={"SITE": "it's"},
+        prologue="echo noise; export MODULE=1",
+    )
+    launcher = LauncherRequest("", accelerator_type="NVIDIA_TESLA_T4", accelerators=1)
+    options = node_options(settings, launcher)
+    assert {"--qos=high", "--gres=gpu:t4:1", "--constraint=c8", "--ntasks=1"} <= set(options)
+    program = b"import os\nprint(os.environ['SITE'], os.environ['MODULE'])\n"
+    done = subprocess.run(
+        ["bash"], input=node_script(settings, program), capture_output=True, check=True
+    )
+    assert done.stdout == b"it's 1\n"
+
+
+def test_nodes_of_a_kind_are_one_line() -> None:
+    nodes = ("n1: idle, 8 CPUs", "n2: idle, 8 CPUs", "n3: down, 8 CPUs")
+    assert group_nodes(nodes) == ("nodes: 2 idle, 8 CPUs", "nodes: 1 down, 8 CPUs")

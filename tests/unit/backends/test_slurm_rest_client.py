@@ -206,9 +206,9 @@ def test_a_check_says_what_is_there_and_what_is_wrong(
     server.put("jobs", json.dumps({"jobs": [job, ended]}))
     report = engine.check()
     assert report.problems == ()
-    assert report.facts[0].startswith("slurm 24.11.5, by slurmrestd v0.0.41 at http://")
+    assert report.facts[0].startswith("version: slurm 24.11.5, by slurmrestd v0.0.41 at http://")
     assert report.facts[1:] == (
-        "n1: idle, 8 CPUs, 16000 MB",
+        "nodes: 1 idle, 8 CPUs, 16000 MB",
         "queue: 0 jobs run, 1 wait",
     )
     assert (

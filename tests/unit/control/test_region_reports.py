@@ -24,12 +24,17 @@ LIMIT_S = 60
 class Engine:
     def __init__(self) -> None:
         self.asked = 0
+        self.probed = 0
         self.report: EngineReport | None = EngineReport(
             reachable=True, facts=("queue: 1 job runs, 2 wait",)
         )
         self.free = threading.Event()
         self.free.set()
         self.begun = threading.Event()
+
+    def probe(self) -> EngineReport:
+        self.probed += 1
+        return EngineReport(True, ("python: 3.11",), ("uv: it is missing",))
 
     def check(self) -> EngineReport:
         self.asked += 1
@@ -47,7 +52,8 @@ class Rig:
         machines = EngineMachines("Slurm", frozenset({"n1-standard-8"}), frozenset({"NVIDIA_L4"}))
         site = make_engine_site(machines, replicas=8)
         where = "partition gpu"
-        binding = Binding(FakeBackend(), site, "slurm", where, self.engine.check)
+        engine = self.engine
+        binding = Binding(FakeBackend(), site, "slurm", where, engine.check, probe=engine.probe)
         regions = Regions(make_regions().default, {REGION: binding})
         self.reports = RegionReports(regions, built_in(), lambda: self.now)
 
@@ -64,6 +70,22 @@ def test_bound_regions_come_first_and_one_stands_for_all_others() -> None:
     assert (others.region, others.backend, others.reachable) == (OTHERS, "local", None)
     assert (others.machine_types, others.accelerators) == (None, None)
     assert rig.reports.engines() == (bound,)
+
+
+def test_only_who_asks_for_a_region_alone_starts_a_job_there() -> None:
+    rig = Rig()
+    rig.reports.start()
+    assert rig.reports.list()[0].problems == ()
+    assert rig.engine.probed == 0
+
+    report = rig.reports.check(REGION)
+    assert (report.facts[-1], report.problems) == ("python: 3.11", ("uv: it is missing",))
+    rig.reports.check(REGION)
+    assert rig.engine.probed == 2
+
+    rig.engine.report = EngineReport(reachable=False, problems=("Slurm does not answer",))
+    assert rig.reports.check(REGION).problems == ("Slurm does not answer",)
+    assert rig.engine.probed == 2
 
 
 def test_what_the_service_hands_out_itself_has_amounts() -> None:
@@ -136,4 +158,7 @@ def test_what_is_wrong_is_in_the_log_once_from_the_start(
     rig.reports.check(REGION)
     rig.reports.check(REGION)
     said = "region europe-west4: the partition 'gpu' has no nodes"
-    assert [record.getMessage() for record in caplog.records] == [said]
+    assert [record.getMessage() for record in caplog.records] == [
+        said,
+        "region europe-west4: uv: it is missing",
+    ]

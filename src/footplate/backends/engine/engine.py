@@ -151,6 +151,15 @@ class Engine(Protocol):
         """
         ...
 
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        """Runs a Python program on a node as one of the region's jobs; returns its output.
+
+        Raises:
+            EngineUnavailable: no node was free soon enough, or the engine doesn't answer.
+            EngineRefused: the engine can't run it, or rejects it.
+        """
+        ...
+
     def check(self) -> EngineReport:
         """Reports the engine's resources, and problems of it or of the settings. Never raises."""
         ...

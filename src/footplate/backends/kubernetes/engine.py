@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import builtins
 import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from kubernetes import client as api
@@ -29,10 +31,12 @@ from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegist
 from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage, find_logins
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
 from footplate.backends.kubernetes.manifests import PodSettings
-from footplate.backends.kubernetes.pod_states import find_slow_nodes
+from footplate.backends.kubernetes.pod_states import find_slow_nodes, see_pod
+from footplate.backends.kubernetes.probe_pod import make_probe, read_message
 from footplate.ports.engines import EngineReport
 
 TIMEOUT_S = 20
+PROBE_S, _PROBE_POLL_S = 40, 0.3
 KEEP = timedelta(minutes=15)
 """How long the objects of a job that has ended stay, for those who look."""
 PAGE = 500
@@ -229,6 +233,33 @@ class KubernetesEngine:
     def explain(self, job: EngineJob) -> EngineJob:
         return job
 
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        name = f"footplate-check-{token_hex(4)}"
+        pod = make_probe(self._settings, name, launcher, program.decode())
+        with self._calls() as core:
+            try:
+                core.create_namespaced_pod(self._namespace, pod, **_RAW)
+            except ApiException as error:
+                if error.status in (400, 403, 404, 422):
+                    raise EngineRefused(_say(error)) from error
+                raise
+            try:
+                return self._wait_for_message(core, name)
+            finally:
+                self.cancel(name)
+
+    def _wait_for_message(self, core: Any, name: str) -> str:
+        """Returns what the Pod of a probe has printed. Raises EngineUnavailable."""
+        reason, end_s = "", time.monotonic() + PROBE_S
+        while time.monotonic() < end_s:
+            for pod in self._list(core.list_namespaced_pod, f"{manifests.JOB}={name}"):
+                message = read_message(pod)
+                if message is not None:
+                    return message
+                reason = see_pod(pod).reason or reason
+            time.sleep(_PROBE_POLL_S)
+        raise EngineUnavailable(f"its Pod did not end within {PROBE_S} s; {reason}".rstrip("; "))
+
     def check(self) -> EngineReport:
         try:
             return self._check()
@@ -238,7 +269,7 @@ class KubernetesEngine:
     def _check(self) -> EngineReport:
         with self._calls() as core:
             version = api.VersionApi(core.api_client).get_code(_request_timeout=TIMEOUT_S)
-            facts = [f"Kubernetes {version.git_version}, namespace {self._namespace}"]
+            facts = [f"version: Kubernetes {version.git_version}, namespace {self._namespace}"]
             problems = []
             try:
                 core.read_namespace(self._namespace, **_RAW)
@@ -248,7 +279,7 @@ class KubernetesEngine:
             problems += self._missing_rights(core)
             nodes = self._nodes(core)
         ready = [node for node in nodes if _is_ready(node)]
-        facts.append(f"{len(ready)} of {len(nodes)} nodes are ready")
+        facts.append(f"nodes: {len(ready)} of {len(nodes)} are ready")
         problems += _unmapped(self._settings, ready) if nodes else []
         fault = self.fault(())
         return EngineReport(True, tuple(facts), (*problems, *([fault] if fault else [])))

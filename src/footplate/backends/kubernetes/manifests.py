@@ -26,6 +26,7 @@ COMPLETE = "footplate.dev/complete"
 REPLICA = "footplate.dev/replica"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
 _KUEUE = "kueue.x-k8s.io"
+QUEUE_LABEL = f"{_KUEUE}/queue-name"
 _FILE_MODE = 0o400
 """The mode of the program: its user alone reads it."""
 _PROGRAM_MOUNT = {"name": "footplate-program", "mountPath": MOUNT, "readOnly": True}
@@ -163,7 +164,7 @@ def _make_spec(
         "shareProcessNamespace": True,  # its first process reaps orphans
         **given,
         "restartPolicy": "Never",
-        "containers": [_fill(containers[0], settings, name, rank, launcher), *containers[1:]],
+        "containers": [fill(containers[0], settings, name, rank, launcher), *containers[1:]],
         "volumes": [*(given.get("volumes") or ()), *_volumes(name, mode)],
     }
     if image is not None:
@@ -204,7 +205,7 @@ def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[st
     """
     if not name:
         return {}, {}
-    labels = {f"{_KUEUE}/queue-name": name, f"{_KUEUE}/pod-group-name": owner["name"]}
+    labels = {QUEUE_LABEL: name, f"{_KUEUE}/pod-group-name": owner["name"]}
     annotations = {
         f"{_KUEUE}/pod-group-total-count": owner["annotations"][RANKS],
         f"{_KUEUE}/retriable-in-group": "false",
@@ -212,13 +213,14 @@ def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[st
     return labels, annotations
 
 
-def _fill(
+def fill(
     container: Mapping[str, Any],
     settings: PodSettings,
     job: str,
     rank: int,
     launcher: LauncherRequest,
 ) -> dict[str, Any]:
+    """Returns the replica's container, from the template's."""
     image = {"image": settings.image} if settings.image else {}
     return {
         # Its status has the last lines of a launcher that fails.

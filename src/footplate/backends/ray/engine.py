@@ -36,6 +36,8 @@ TIMEOUT_S = 20.0
 _CHECK_S, _CHECK_POLL_S = 90.0, 0.2
 """How long a job that reads settings may take, and how often it is looked at."""
 _CHECK_AGAIN_S = 600.0
+PROBE_S = 30.0
+_CPUS, _PART_OF_CPU = "entrypoint_num_cpus", 0.01
 UNKNOWN = (
     "the server can't tell how soon Ray notices a disconnected node: the job that reads Ray's "
     "settings failed"
@@ -156,9 +158,10 @@ class RayEngine:
             return EngineReport(reachable=False, problems=(str(error),))
         cpus, gpus = (sum(total.get(name, 0) for total in totals) for name in ("CPU", "GPU"))
         facts = (
-            f"Ray {version}: {len(totals)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
-            "Ray counts CPUs and memory, and doesn't enforce them",
-            UNKNOWN if health is None else health.fact,
+            f"version: Ray {version}",
+            f"nodes: {len(totals)}, {cpus:g} CPUs, {gpus:g} GPUs",
+            "limits: Ray counts CPUs and memory, and doesn't enforce them",
+            f"lost nodes: {UNKNOWN if health is None else health.fact}",
         )
         problems = tuple(
             f"no node has the resource {name}, which machine type {machine} needs"
@@ -177,11 +180,28 @@ class RayEngine:
         known, found, asked_s = self._health_checks
         if known == session and (found or time.monotonic() - asked_s < _CHECK_AGAIN_S):
             return found
+        found = health_checks.read(self._run(health_checks.PROGRAM, _CHECK_S, {_CPUS: 0}))
+        self._health_checks = session, found, time.monotonic()
+        return found
+
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        # With a part of a processor Ray chooses a node for it; without, it runs on the head.
+        needs: dict[str, Any] = {_CPUS: _PART_OF_CPU}
+        if launcher.accelerators:
+            special = self._settings.accelerators.get(launcher.accelerator_type)
+            needs["entrypoint_num_gpus"] = launcher.accelerators
+            needs["entrypoint_resources"] = {special: launcher.accelerators} if special else {}
+        variables = {**self._settings.env, SITE_VARIABLES: " ".join(self._settings.env)}
+        return self._run(
+            program.decode(), PROBE_S, {**needs, "runtime_env": {"env_vars": variables}}
+        )
+
+    def _run(self, program: str, limit_s: float, needs: Mapping[str, Any]) -> str:
+        """Runs a program as a job with these ``needs``; returns what it prints."""
         name = f"footplate-check-{secrets.token_hex(4)}"
-        entry = f"{self._settings.python} -c {shlex.quote(health_checks.PROGRAM)}"
-        body = {"entrypoint": entry, "submission_id": name, "entrypoint_num_cpus": 0}
-        self._ask("POST", "/api/jobs/", json=body)
-        end_s = time.monotonic() + _CHECK_S
+        entry = f"{self._settings.python} -c {shlex.quote(program)}"
+        self._ask("POST", "/api/jobs/", json={"entrypoint": entry, "submission_id": name, **needs})
+        end_s = time.monotonic() + limit_s
         while True:
             status = _read(self._ask("GET", f"/api/jobs/{name}"), lambda job: job["status"])
             if _PHASES.get(status) is JobPhase.ENDED or time.monotonic() > end_s:
@@ -189,9 +209,9 @@ class RayEngine:
             time.sleep(_CHECK_POLL_S)
         logs = self._ask("GET", f"/api/jobs/{name}/logs")
         self._clear(name)
-        found = health_checks.read(_read(logs, lambda said: str(said["logs"])))
-        self._health_checks = session, found, time.monotonic()
-        return found
+        if status == "PENDING":
+            raise EngineUnavailable(f"its job did not start within {limit_s:g} s")
+        return _read(logs, lambda said: str(said["logs"]))
 
     def _clear(self, job_id: str) -> None:
         """Deletes a job, which Ray would keep for ever; stops a running one instead."""

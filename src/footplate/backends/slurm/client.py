@@ -22,9 +22,6 @@ class SlurmStatus:
 class SlurmClient(Protocol):
     """A way to reach Slurm. Each method may raise EngineUnavailable."""
 
-    asks_nodes: bool
-    """Whether ``run_on_node`` can work."""
-
     def submit(self, request: JobRequest) -> str:
         """Submits a job; returns its id. Raises EngineRefused."""
         ...
@@ -56,6 +53,9 @@ class SlurmClient(Protocol):
         """
         ...
 
-    def run_on_node(self, program: bytes) -> str:
-        """Runs a Python program on some node, if one is free now; returns its output."""
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        """Runs a Python program on some node, if one is free now; returns its output.
+
+        Raises EngineRefused.
+        """
         ...

@@ -29,6 +29,7 @@ CODE=$?
 grep -v '^srun: ' "$LOG" | say || say <"$LOG"
 exit "$CODE"
 """
+BASH = "/bin/bash"
 _NAMES = r"sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | tr '\n' ' '"
 """Prints the names in lines such as ``NAME=VALUE``."""
 
@@ -139,15 +140,23 @@ def submit_options(
     return [*options, *theirs]
 
 
-def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
+def node_options(settings: SlurmSettings, launcher: LauncherRequest) -> list[str]:
     """Returns the arguments of srun that run a short task on a node as jobs get them."""
+    gres = _gres(settings, (launcher,))
     chosen = [
         f"--{name}={value}"
         for name in ("partition", "account", "qos")
         if (value := getattr(settings, name))
     ]
     own = ["--job-name=footplate-check", "--ntasks=1", "--chdir=/", "--input=all"]
-    return [*own, *chosen, *settings.options, *machine_options(settings, launchers)]
+    own += ["--propagate=NONE", *([f"--gres={gres}"] if gres else [])]
+    return [*own, *chosen, *settings.options, *machine_options(settings, (launcher,))]
+
+
+def node_script(settings: SlurmSettings, program: bytes) -> bytes:
+    """Returns a script for bash that runs a Python program as the launchers of a job run."""
+    lines = [*_site_lines(settings, "1>&2"), f"exec {_python(settings)} <<'{_END}'"]
+    return "\n".join(lines).encode() + b"\n" + program + f"\n{_END}\n".encode()
 
 
 def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
@@ -167,7 +176,7 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
     """
     scratch = shlex.quote(settings.scratch) if settings.scratch else '"/tmp/footplate-$(id -u)"'
     lines = [
-        "#!/bin/bash" if settings.prologue else "#!/bin/sh",
+        f"#!{BASH}" if settings.prologue else "#!/bin/sh",
         # Slurm starts it again after a lost node where it doesn't know --no-requeue.
         '[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 1',
         # slurmrestd gives a job no variables of its user.
@@ -182,10 +191,10 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         '[ -n "$PROBLEM" ] || PROBLEM=$(mkdir -p "$SCRATCH/jobs" 2>&1)',
         '[ -z "$PROBLEM" ] || { echo "$SLURMD_NODENAME: $PROBLEM" | say; exit 1; }',
         'LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
-        *_site_lines(settings),
+        *_site_lines(settings, '>"$LOG" 2>&1'),
         # Slurm signals the script with all that it runs, and kills what outlives the script.
-        f"trap : TERM INT; PYTHON={shlex.quote(settings.python)}",
-        f'{_step(len(request.launchers))}"$PYTHON" -I -S - >"$LOG" 2>&1 <<\'{_END}\'',
+        "trap : TERM INT",
+        f"{_step(len(request.launchers))}{_python(settings)} >\"$LOG\" 2>&1 <<'{_END}'",
     ]
     tail = f"\n{_END}\n{_CONCLUDE}"
     return "\n".join(lines).encode() + b"\n" + request.program + tail.encode()
@@ -205,18 +214,26 @@ def _step(launchers: int) -> str:
     return f"{srun} --ntasks={launchers} {per_task} "
 
 
-def _site_lines(settings: SlurmSettings) -> list[str]:
-    """Returns lines that set the site's variables, and say which ones programs get."""
+def _python(settings: SlurmSettings) -> str:
+    """Returns the command that runs a program from its standard input."""
+    return f"{shlex.quote(settings.python)} -I -S -"
+
+
+def _site_lines(settings: SlurmSettings, sink: str) -> list[str]:
+    """Returns lines that set the site's variables, and say which ones programs get.
+
+    ``sink`` is where the prologue prints.
+    """
     return [
         # That of Slurm's commands isn't for programs.
         'unset LC_ALL; export LANG="${LANG:-C.UTF-8}"',
         *(f"export {name}={shlex.quote(value)}" for name, value in settings.env.items()),
         f"export {SITE_VARIABLES}={shlex.quote(' '.join(settings.env))}",
-        *(_prologue_lines(settings.prologue) if settings.prologue else ()),
+        *(_prologue_lines(settings.prologue, sink) if settings.prologue else ()),
     ]
 
 
-def _prologue_lines(prologue: str) -> list[str]:
+def _prologue_lines(prologue: str, sink: str) -> list[str]:
     """Returns lines that run the prologue, and name what it has set.
 
     As an argument of eval it can't break the rest of the script; its exit status counts.
@@ -224,7 +241,7 @@ def _prologue_lines(prologue: str) -> list[str]:
     return [
         "list_variables() { env -0 | tr '\\n\\0' ' \\n'; }",
         "BEFORE=$(list_variables)",
-        f'eval {shlex.quote(prologue)} >"$LOG" 2>&1',
+        f"eval {shlex.quote(prologue)} {sink}",
         'CODE=$?; set +eu; [ "$CODE" = 0 ] || exit "$CODE"',
         # Lines that were there before come twice and more.
         (

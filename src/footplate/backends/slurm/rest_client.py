@@ -33,8 +33,6 @@ Read = TypeVar("Read")
 class RestClient:
     """Reaches Slurm by slurmrestd. It reads the token, which others may replace, each time."""
 
-    asks_nodes = False
-
     def __init__(self, settings: SlurmSettings, server: RestServer) -> None:
         self._settings = settings
         self._server = server
@@ -119,8 +117,8 @@ class RestClient:
         except rest_job.OptionError as error:
             return str(error)
 
-    def run_on_node(self, program: bytes) -> str:  # noqa: ARG002  as all
-        raise EngineUnavailable("slurmrestd can't return the output of a program")
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:  # noqa: ARG002  as all
+        raise EngineRefused("slurmrestd can't return the output of a probe job")
 
     def _partition_nodes(self) -> tuple[nodes.SlurmNode, ...]:
         partition = self._settings.partition

@@ -40,8 +40,6 @@ class CommandFailed(Exception):
 
 
 class CommandClient:
-    asks_nodes = True
-
     def __init__(self, settings: SlurmSettings) -> None:
         self._settings = settings
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -124,14 +122,15 @@ class CommandClient:
             return str(error)
         return None
 
-    def run_on_node(self, program: bytes) -> str:
-        launchers = (LauncherRequest("", vcpus=1),)
-        options = job_script.node_options(self._settings, launchers)
-        python = (self._settings.python, "-I", "-S", "-")
-        given = ("srun", f"--immediate={_FREE_S}", "--quiet", *options, *python)
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        options = job_script.node_options(self._settings, launcher)
+        given = job_script.node_script(self._settings, program)
+        command = ("srun", f"--immediate={_FREE_S}", "--quiet", *options, job_script.BASH)
         try:
-            return self._run(*given, given=program)
+            return self._run(*command, given=given)
         except CommandFailed as error:
+            if outputs.is_refusal(str(error)):
+                raise EngineRefused(str(error)) from error
             raise EngineUnavailable(str(error)) from error
 
     def _read_limits(self) -> Limits:
@@ -223,18 +222,14 @@ class SlurmEngine:
         phases = Counter(job.phase for job in status.jobs.jobs)
         running, waiting = phases[JobPhase.RUNNING], phases[JobPhase.WAITING]
         queue = f"queue: {running} jobs run, {waiting} wait"
+        facts = (f"version: {status.version}", *group_nodes(status.nodes), queue)
         problems = (*status.problems, *status.jobs.oddities)
         if not status.nodes:
             partition = self._settings.partition
             where = f"the partition {partition!r}" if partition else "Slurm"
             text = f"{where} has no nodes, or does not exist; `sinfo` lists partitions"
             problems = (*problems, text)
-        return EngineReport(True, (status.version, *status.nodes, queue), problems)
-
-    @property
-    def asks_nodes(self) -> bool:
-        """Returns whether ``run_on_node`` can work."""
-        return self._client.asks_nodes
+        return EngineReport(True, facts, problems)
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
         """Returns why Slurm would reject a job with one such launcher; None if no reason is known.
@@ -243,9 +238,11 @@ class SlurmEngine:
         """
         return self._client.try_out(launcher)
 
-    def run_on_node(self, program: bytes) -> str:
-        """Runs a Python program on some node, if one is free now; returns its output.
+    def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
+        return self._client.run_on_node(program, launcher)
 
-        Raises EngineUnavailable.
-        """
-        return self._client.run_on_node(program)
+
+def group_nodes(nodes: Sequence[str]) -> builtins.tuple[str, ...]:
+    """Returns a line for each kind of node, from sentences such as ``n1: idle, 64 CPUs``."""
+    kinds = Counter(node.partition(": ")[2] for node in nodes)
+    return tuple(f"nodes: {count} {kind}" for kind, count in kinds.most_common())

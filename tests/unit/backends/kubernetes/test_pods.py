@@ -15,6 +15,8 @@ from footplate.backends.engine.engine import EngineTask, JobPhase, JobRequest, L
 from footplate.backends.kubernetes.jobs import see_jobs
 from footplate.backends.kubernetes.manifests import (
     COMPLETE,
+    CONTAINER,
+    JOB,
     PodSettings,
     limit,
     make_pod,
@@ -26,6 +28,7 @@ from footplate.backends.kubernetes.pod_states import (
     find_slow_nodes,
     see_pod,
 )
+from footplate.backends.kubernetes.probe_pod import make_probe, read_message
 from footplate.ports.backend import EndCause
 from footplate.protocol.site_variables import SITE_VARIABLES
 
@@ -80,6 +83,44 @@ def test_all_fields_are_those_of_the_api(settings: PodSettings) -> None:
         client = ApiClient()
         found = client.deserialize(json.dumps(body), kind, "application/json")
         assert client.sanitize_for_serialization(found) == body
+
+
+def test_a_probe_is_a_pod_as_those_of_replicas() -> None:
+    settings = PodSettings(
+        template=TEMPLATE, env={"A": "1"}, machines={"*": {"pool": "small"}}, queue="team-a"
+    )
+    made = make_probe(settings, "footplate-check-1", CHIEF, "print('$(A)')")
+    client = ApiClient()
+    found = client.deserialize(json.dumps(made), "V1Pod", "application/json")
+    assert client.sanitize_for_serialization(found) == made
+    spec, metadata = made["spec"], made["metadata"]
+    assert (spec["nodeSelector"], spec["restartPolicy"]) == (
+        {"zone": "b", "pool": "small"},
+        "Never",
+    )
+    assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
+    assert metadata["labels"][JOB] == metadata["name"] == "footplate-check-1"
+    container = spec["containers"][0]
+    assert container["args"] == ["print('$$(A)')"]
+    assert {"name": "A", "value": "1"} in container["env"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "2"
+    mounts, volumes = container["volumeMounts"], spec["volumes"]
+    assert {each["name"] for each in mounts} <= {each["name"] for each in volumes}
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"running": {}}, None),
+        ({"terminated": {"exitCode": 0, "message": "found"}}, "found"),
+        ({"terminated": {"exitCode": 128, "reason": "StartError"}}, "StartError"),
+    ],
+)
+def test_the_message_of_a_probe(state: dict[str, Any], message: str | None) -> None:
+    beside = {"name": "beside", "state": {"terminated": {"message": "of another"}}}
+    statuses = [beside, {"name": CONTAINER, "state": state}]
+    assert read_message({"status": {"containerStatuses": statuses}}) == message
+    assert read_message({}) is None
 
 
 def test_the_pods_of_a_job_are_one_group_of_kueue() -> None:
