@@ -38,7 +38,7 @@ _HOST_NAMES = frozenset(
 _HOST_PREFIXES = ("LC_", "SSL_", "CUDA_", "NVIDIA_")
 _SITE_PREFIXES = (
     *("NCCL_", "RCCL_", "UCX_", "UCC_", "FI_", "GLOO_", "OMPI_MCA_", "ROCR_", "HIP_", "ZE_"),
-    "SLURM_",
+    *("SLURM_", "SLURMD_"),
 )
 _NOT_OF_SITE = frozenset(
     ("SLURM_JWT", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "PWD", "OLDPWD", "SHLVL", "_")

@@ -6,6 +6,7 @@ import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import (
     SlurmSettings,
     fault,
+    gpus_of_each,
     node_options,
     node_script,
     script,
@@ -45,6 +47,45 @@ def test_options_of_a_gang_without_gpus() -> None:
 def test_replicas_with_gpus_have_a_node_each() -> None:
     made = submit_options(SlurmSettings(), request(LauncherRequest("a", accelerators=2)))
     assert {"--nodes=1", "--ntasks-per-node=1", "--gres=gpu:2"} <= set(made)
+
+
+T4 = LauncherRequest("a", "m", 2, 1000, "NVIDIA_TESLA_T4", 2)
+ALIKE = (T4, replace(T4, replica="b"))
+
+
+def test_replicas_with_the_same_gpus_share_nodes_where_slurm_counts_by_task() -> None:
+    settings = SlurmSettings(accelerators={"NVIDIA_TESLA_T4": "gpu:t4"})
+    made = submit_options(settings, request(*ALIKE), by_task=True)
+    assert {"--ntasks=2", "--gpus-per-task=t4:2"} <= set(made)
+    assert not any(option.startswith(("--nodes", "--gres", "--ntasks-per")) for option in made)
+    assert gpus_of_each(SlurmSettings(), ALIKE) == "2"
+
+
+@pytest.mark.parametrize(
+    ("launchers", "given"),
+    [
+        (ALIKE[:1], {}),
+        ((T4, replace(T4, accelerators=1)), {}),
+        ((T4, replace(T4, accelerators=0)), {}),
+        ((T4, replace(T4, image="trainer:1")), {}),
+        ((LauncherRequest("a"), LauncherRequest("b")), {}),
+        (ALIKE, {"accelerators": {"NVIDIA_TESLA_T4": "shard"}}),
+        (ALIKE, {"machines": {"*": ("--mem=4G",)}}),
+        (ALIKE, {"machines": {"*": ("--gres=gpu:1",)}}),
+        (ALIKE, {"options": ("-N2",)}),
+    ],
+)
+def test_other_replicas_with_gpus_have_a_node_each_as_before(
+    launchers: tuple[LauncherRequest, ...], given: dict[str, Any]
+) -> None:
+    settings, asked = SlurmSettings(**given), request(*launchers)
+    assert gpus_of_each(settings, launchers) == ""
+    assert submit_options(settings, asked, by_task=True) == submit_options(settings, asked)
+
+
+def test_memory_for_each_processor_or_gpu_keeps_replicas_together() -> None:
+    for option in ("--mem-per-cpu=4G", "--mem-per-gpu=4G", "--constraint=c8"):
+        assert gpus_of_each(SlurmSettings(machines={"*": (option,)}), ALIKE) == "2"
 
 
 def test_a_machine_type_adds_its_options() -> None:

@@ -30,6 +30,7 @@ grep -v '^srun: ' "$LOG" | say || say <"$LOG"
 exit "$CODE"
 """
 BASH = "/bin/bash"
+_PLACING = ("--gres", "--gpus", "--tres", "--nodes", "--ntasks-per", "--exclusive")
 _NAMES = r"sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | tr '\n' ' '"
 """Prints the names in lines such as ``NAME=VALUE``."""
 
@@ -102,17 +103,23 @@ def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str 
 
 
 def submit_options(
-    settings: SlurmSettings, request: JobRequest, minutes: int | None = None
+    settings: SlurmSettings,
+    request: JobRequest,
+    minutes: int | None = None,
+    *,
+    by_task: bool = False,
 ) -> list[str]:
     """Returns the arguments of sbatch, without secrets: all users of the machine see them.
 
-    ``minutes`` are the job's limit, unless the region's options have another one.
+    ``minutes`` are the job's limit, unless the region's options have another one. ``by_task``:
+    Slurm can count GPUs for each task.
     """
     launchers = request.launchers
     count = len(launchers)
     cpus = max(each.vcpus for each in launchers)
     memory_mb = max(each.memory_mb for each in launchers)
-    gres = _gres(settings, launchers)
+    gpus = gpus_of_each(settings, launchers) if by_task else ""
+    gres = "" if gpus else _gres(settings, launchers)
     options = [
         "--parsable",
         "--no-requeue",
@@ -126,6 +133,7 @@ def submit_options(
         "--output=/dev/null",
         "--chdir=/",
     ]
+    options += [f"--gpus-per-task={gpus}"] if gpus else []
     # A GRES is counted for each node: a replica with GPUs has a node's share for itself.
     options += [f"--nodes={count}", "--ntasks-per-node=1", f"--gres={gres}"] if gres else []
     options += [f"--cpus-per-task={cpus}"] if cpus else []
@@ -157,6 +165,28 @@ def node_script(settings: SlurmSettings, program: bytes) -> bytes:
     """Returns a script for bash that runs a Python program as the launchers of a job run."""
     lines = [*_site_lines(settings, "1>&2"), f"exec {_python(settings)} <<'{_END}'"]
     return "\n".join(lines).encode() + b"\n" + program + f"\n{_END}\n".encode()
+
+
+def gpus_of_each(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
+    """Returns the GPUs of each replica where several can share a node, such as ``t4:2``; else ''.
+
+    Their tasks must be alike. Options of the region's that place tasks or GPUs themselves count
+    more, and a container can't tell which of its node's GPUs are its task's.
+    """
+    theirs = (*settings.options, *machine_options(settings, launchers))
+    if len(launchers) < 2 or any(each.image for each in launchers) or _places_gpus(theirs):
+        return ""
+    kinds = {_gres(settings, (each,)) for each in launchers}
+    (kind, *others) = kinds
+    name, _, rest = kind.partition(":")
+    return "" if others or name != _GPU else rest
+
+
+def _places_gpus(options: Sequence[str]) -> bool:
+    names = [option.partition("=")[0] for option in options]
+    # --mem is for a node, however many replicas that has.
+    ours = (name == "--mem" or name.startswith(_PLACING) for name in names)
+    return any(ours) or any(name[:2] in ("-N", "-G") for name in names)
 
 
 def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:

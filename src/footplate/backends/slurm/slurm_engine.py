@@ -45,10 +45,13 @@ class CommandClient:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         self._environment = {**environment, "LC_ALL": "C", **settings.environment}
         self._limits = PartitionLimits(settings, self._read_limits)
+        self._by_task: bool | None = None
 
     def submit(self, request: JobRequest) -> str:
         minutes = self._limits.choose_minutes(request)
-        options = job_script.submit_options(self._settings, request, minutes)
+        shares = bool(job_script.gpus_of_each(self._settings, request.launchers))
+        by_task = shares and self._counts_by_task()
+        options = job_script.submit_options(self._settings, request, minutes, by_task=by_task)
         try:
             answer = self._run("sbatch", *options, given=job_script.script(self._settings, request))
         except CommandFailed as error:
@@ -59,6 +62,12 @@ class CommandClient:
         if not job_id.isdigit():
             raise EngineUnavailable(f"sbatch says {answer[:100]!r}")
         return job_id
+
+    def _counts_by_task(self) -> bool:
+        """Returns whether Slurm counts GPUs for each task, which one of its plugins alone does."""
+        if self._by_task is None:
+            self._by_task = "select/cons_tres" in self._ask("scontrol", "show", "config")
+        return self._by_task
 
     def cancel(self, job_id: str) -> None:
         self._ask("scancel", "--quiet", job_id)
