@@ -169,6 +169,7 @@ class FakeEngine:
         self.limits: dict[str, float] = {}
         self.words: dict[str, str] = {}
         """What jobs have written last, by their ids."""
+        self.requests: builtins.list[JobRequest] = []
         self.launchers: builtins.list[FakeLauncher] = []
         self._told_silent: set[str] = set()
         self._numbers = itertools.count(1)
@@ -186,6 +187,7 @@ class FakeEngine:
         self.jobs[job_id] = EngineJob(job_id, request.name, JobPhase.WAITING)
         self.programs[job_id] = request.program
         self.limits[job_id] = request.limit_s
+        self.requests.append(request)
         if self.loses_answer:
             self.loses_answer = False
             raise EngineUnavailable("the connection was reset")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from footplate.backends.slurm import rest_settings
+from footplate.backends.slurm.job_script import CHOSEN
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import joined, nearest, quoted
@@ -87,6 +88,10 @@ class RegionBinding:
     """Variables of the region's jobs."""
     prologue: str | None = None
     """Lines of shell that run before the launchers of a job."""
+    projects: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Slurm's ``account``, ``qos`` and the like of single projects."""
+    admit: tuple[str, ...] = ()
+    """Those that a job's label may say."""
 
     @property
     def engine_socket(self) -> str:
@@ -148,7 +153,8 @@ def check_names(bindings: Sequence[RegionBinding], catalogue: Catalogue) -> None
 
 def _make(table: Mapping[str, Any]) -> RegionBinding:
     options = {name: tuple(shlex.split(v)) for name, v in table.get("machines", {}).items()}
-    return RegionBinding(**{**table, "machines": options})
+    admit = tuple(table.get("admit", ()))
+    return RegionBinding(**{**table, "machines": options, "admit": admit})
 
 
 def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
@@ -272,6 +278,30 @@ def _check_env(place: str, value: object) -> Iterator[Violation]:
             yield Violation(f"{place}.{name}", f"{text!r} given; allowed: a text")
 
 
+def _check_projects(place: str, value: object) -> Iterator[Violation]:
+    rule = f'a table for each project, with {joined(CHOSEN)}, such as {{account = "physics"}}'
+    tables = value if isinstance(value, dict) else {}
+    if not tables or not all(isinstance(table, dict) and table for table in tables.values()):
+        yield Violation(place, f"{value!r} given; allowed: {rule}")
+        return
+    for project, table in tables.items():
+        for name, word in table.items():
+            if name not in CHOSEN:
+                allowed = f"allowed: {joined(CHOSEN)}"
+                yield Violation(f"{place}.{project}.{name}", f"no such key; {allowed}")
+            elif not _is_name(word):
+                yield Violation(f"{place}.{project}.{name}", f"{word!r} given; allowed: a name")
+
+
+def _check_admit(place: str, value: object) -> Iterator[Violation]:
+    if not isinstance(value, list):
+        yield Violation(place, f"{value!r} given; allowed: a list with {joined(CHOSEN)}")
+        return
+    for name in value:
+        if name not in CHOSEN:
+            yield Violation(place, f"{name!r} given; allowed: {joined(CHOSEN)}")
+
+
 _word, _path = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
 _NAME = {"name": _rule(_is_name, "a region of the catalogue")}
 _NODES: dict[str, _Check] = {
@@ -300,6 +330,8 @@ _KEYS: dict[str, dict[str, _Check]] = {
         "slurmrestd": _rule(rest_settings.is_address, rest_settings.RULE),
         "token_file": _path,
         "containers": _containers,
+        "projects": _check_projects,
+        "admit": _check_admit,
         "prologue": _rule(
             lambda value: isinstance(value, str) and bool(value.strip()) and "\0" not in value,
             "lines of shell such as 'module load cuda'",

@@ -325,7 +325,10 @@ class Reconciler:
             if r.name not in ending
         )
         try:
-            backend.start(AttemptStart(job.attempt_id, tickets, job.spec.region, limit_s))
+            project, labels = job.name.project, dict(job.labels)
+            backend.start(
+                AttemptStart(job.attempt_id, tickets, job.spec.region, limit_s, project, labels)
+            )
         except Unavailable as error:
             self._notify(job.uid, "START_DELAYED", error.message, job.attempt)
             return RETRY_S

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from footplate.domain.errors import Violation
 from footplate.domain.sites import Site
 from footplate.ports.backend import Backend, ReplicaMachine
-from footplate.ports.engines import EngineReport
+from footplate.ports.engines import SLURM_LABELS, EngineReport
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Binding:
     region. ``check`` asks the engine, which may take long; None: there is no engine. ``fault``
     returns, without asking the engine, why it can never provide the replicas' machines; None: it
     can. ``probe`` runs a short job on a node, and reports what that found.
+    ``labels`` are those by which a job may choose what the engine does with it.
     """
 
     backend: Backend
@@ -27,6 +29,7 @@ class Binding:
     check: Callable[[], EngineReport] | None = None
     fault: Callable[[Mapping[str, ReplicaMachine]], str | None] = lambda _: None
     probe: Callable[[], EngineReport] | None = None
+    labels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,17 @@ class Regions:
     def fault(self, region: str, machines: Mapping[str, ReplicaMachine]) -> str | None:
         """Returns why the backend can never start a job with these machines; None if it can."""
         return self._binding(region).fault(machines)
+
+    def label_violations(self, region: str, labels: Mapping[str, str]) -> Iterator[Violation]:
+        """Yields labels for engines that the region doesn't admit, and those without a value."""
+        admitted = self._binding(region).labels
+        for label, value in labels.items():
+            if label.startswith(SLURM_LABELS) and label not in admitted:
+                allowed = ", ".join(sorted(admitted)) or "none of these labels"
+                text = f"region {region} doesn't admit this label; allowed: {allowed}"
+                yield Violation(f"labels.{label}", text)
+            elif label in admitted and not value:
+                yield Violation(f"labels.{label}", "nothing given; allowed: a name that Slurm has")
 
     def backends(self) -> tuple[Backend, ...]:
         """Returns each backend once."""

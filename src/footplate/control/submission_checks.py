@@ -188,6 +188,7 @@ class SubmissionChecks:
             region, pools = place.spec.region, place.spec.pools
             site = self.regions.site(region)
             yield from mapping_violations(place, site, self.catalogue)
+            yield from self.regions.label_violations(region, dict(submission.labels))
             if place is submission:
                 continue  # its own rules look at the region that it says itself
             if not zones_for([pool.machine for pool in pools], region, self.catalogue):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -52,6 +52,9 @@ class AttemptStart:
     """Whose mapping of machines holds, where a backend serves several regions."""
     run_limit_s: float = 0.0
     """How long the job's programs may run, over all attempts; 0: its request doesn't say."""
+    project: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """The job's labels, of which an engine may read some."""
 
 
 class Presence(Enum):

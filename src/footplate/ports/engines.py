@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SLURM_LABELS = "footplate-slurm-"
+"""Begins the labels that say how Slurm runs a job: a region must admit each."""
+
 
 @dataclass(frozen=True)
 class EngineReport:

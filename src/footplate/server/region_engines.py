@@ -31,7 +31,12 @@ from footplate.backends.region_bindings import (
     RegionBinding,
     check_names,
 )
-from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings, container_check
+from footplate.backends.slurm import (
+    RestServer,
+    SlurmEngine,
+    SlurmSettings,
+    container_check,
+)
 from footplate.backends.slurm.mapping_check import check_mapping
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
@@ -39,7 +44,7 @@ from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import EngineMachines, Mode, Site, memory_mb
 from footplate.ports.backend import ReplicaMachine
-from footplate.ports.engines import EngineReport
+from footplate.ports.engines import SLURM_LABELS, EngineReport
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.server.credential_files import find_credential_files
 from footplate.server.data_dir import DataDir
@@ -99,6 +104,8 @@ def _make_slurm(region: RegionBinding) -> Engine:
             server=server,
             env=region.env,
             prologue=region.prologue or "",
+            projects=region.projects,
+            admit=region.admit,
         )
     )
 
@@ -214,6 +221,7 @@ def _bind(region: RegionBinding, catalogue: Catalogue, needs: Callable[[], NodeN
         make_check(engine, samples),
         make_fault(engine),
         NodeCheck(engine, needs, samples, container_check.read_answer),
+        frozenset(f"{SLURM_LABELS}{name}" for name in region.admit),
     )
 
 

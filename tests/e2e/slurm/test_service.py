@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
 from tests.e2e.service.conftest import Context
@@ -92,6 +93,10 @@ print("files:", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 GPUS = """\
 import os
 print("gpus:", os.environ["CUDA_VISIBLE_DEVICES"], "on", os.environ["SLURMD_NODENAME"])
+"""
+RESERVED = """\
+import os
+print("reservation:", os.environ["SLURM_JOB_RESERVATION"], "on", os.environ["SLURMD_NODENAME"])
 """
 SITE = """\
 env = { NCCL_DEBUG = "WARN", SITE = "it's one" }
@@ -221,6 +226,21 @@ def test_replicas_whose_gpus_fit_share_a_node_and_see_their_own(
         assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
         said = [line for line in context.messages(name) if line.startswith("gpus:")]
     assert sorted(said) == ["gpus: 0 on n3", "gpus: 1 on n3"]
+
+
+def test_a_label_that_is_admitted_chooses_a_reservation(
+    serve_region: ServeRegion, slurm: SlurmCluster
+) -> None:
+    made = ("reservationname=week-7", "users=root", "nodes=n2", "starttime=now", "duration=60")
+    slurm.command("scontrol", "create", "reservation", *made)
+    with serve_region('admit = ["reservation"]') as context:
+        label = {"footplate-slurm-reservation": "week-7"}
+        name = context.submit(RESERVED, region=REGION, labels=label)
+        assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+        assert "reservation: week-7 on n2" in context.messages(name)
+        with pytest.raises(InvalidArgument, match="doesn't admit this label"):
+            context.submit(LINE, region=REGION, labels={"footplate-slurm-qos": "high"})
+    slurm.command("scontrol", "delete", "reservationname=week-7")
 
 
 def test_a_replica_whose_launcher_is_killed_starts_again_and_its_lines_are_kept(

@@ -240,6 +240,28 @@ def test_a_region_gives_variables_to_its_jobs() -> None:
     ]
 
 
+def test_projects_and_labels_choose_among_slurms_options() -> None:
+    projects = {"atlas": {"account": "physics", "qos": "high"}}
+    (bound,) = read_region_bindings([slurm(projects=projects, admit=["qos", "reservation"])])
+    assert (bound.projects, bound.admit) == (projects, ("qos", "reservation"))
+
+    names = "account, qos, reservation and licenses"
+    table = f'a table for each project, with {names}, such as {{account = "physics"}}'
+    assert wrongs(
+        slurm(projects={"atlas": {"acount": "x", "qos": "a b"}}, admit=["partition", 3]),
+        slurm(name="us-west1", projects={"atlas": "physics"}, admit="qos"),
+        slurm(name="us-west2", projects={}),
+    ) == [
+        ("regions[0].projects.atlas.acount", f"no such key; allowed: {names}"),
+        ("regions[0].projects.atlas.qos", "'a b' given; allowed: a name"),
+        ("regions[0].admit", f"'partition' given; allowed: {names}"),
+        ("regions[0].admit", f"3 given; allowed: {names}"),
+        ("regions[1].projects", f"{{'atlas': 'physics'}} given; allowed: {table}"),
+        ("regions[1].admit", f"'qos' given; allowed: a list with {names}"),
+        ("regions[2].projects", f"{{}} given; allowed: {table}"),
+    ]
+
+
 def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
     address, token = "http://10.0.0.6:6820", "/etc/footplate/slurm.jwt"
     (by_url,) = read_region_bindings([slurm(slurmrestd=address, token_file=token, user="ml")])

@@ -134,6 +134,33 @@ def record_comments(folder: Path) -> Path:
     return comments
 
 
+def test_the_project_and_admitted_labels_choose_how_slurm_charges_a_job() -> None:
+    settings = SlurmSettings(
+        account="all",
+        qos="normal",
+        machines={"*": ("--qos=slow",)},
+        projects={"atlas": {"account": "physics", "licenses": "root:2"}},
+        admit=("qos", "reservation"),
+    )
+    labels = {
+        "footplate-slurm-qos": "high",
+        "footplate-slurm-account": "chemistry",
+        "footplate-slurm-reservation": "",
+        "qos": "x",
+    }
+    asked = replace(request(LauncherRequest("a")), project="atlas", labels=labels)
+
+    def last(asked: JobRequest) -> dict[str, str]:
+        return dict(option.split("=", 1) for option in submit_options(settings, asked)[3:])
+
+    found = last(asked)
+    assert (found["--account"], found["--qos"]) == ("physics", "high")
+    assert found["--licenses"] == "root:2"
+    assert "--reservation" not in found
+    other = last(replace(asked, project="demo", labels={}))
+    assert (other["--account"], other["--qos"]) == ("all", "slow")
+
+
 OF_ANOTHER = pytest.param(
     "of another user", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
@@ -49,6 +51,18 @@ def test_a_gang_for_later_versions() -> None:
     assert "SLURM_CPUS_PER_TASK=3" in job["environment"]
     assert job["script"].startswith("#!/bin/sh\n")
     assert (job["requeue"], job["kill_on_node_fail"]) == (False, False)
+
+
+def test_what_a_project_and_labels_choose_has_fields() -> None:
+    settings = SlurmSettings(
+        projects={"atlas": {"account": "physics"}}, admit=("reservation", "licenses")
+    )
+    chosen = {"footplate-slurm-reservation": "week-7", "footplate-slurm-licenses": "root"}
+    given = replace(request(*PAIR), project="atlas", labels=chosen)
+    for version in (38, 41):
+        job = compose(settings, given, version)["job"]
+        assert job["account"] == "physics"
+        assert (job["reservation"], job["licenses"]) == ("week-7", "root")
 
 
 @pytest.mark.parametrize(

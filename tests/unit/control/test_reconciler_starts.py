@@ -42,6 +42,16 @@ def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason()
     assert len(rig.backend.requests) == 1
 
 
+def test_a_start_says_whose_job_it_is() -> None:
+    rig = Rig(starts=False)
+    labels = (("footplate-slurm-qos", "high"),)
+    job = rig.job
+    rig.store.update(replace(job, labels=labels, version=job.version + 1), ())
+    rig.reconcile()
+    [request] = rig.backend.requests
+    assert (request.project, request.labels) == (rig.job.name.project, dict(labels))
+
+
 def test_a_start_that_is_refused_is_followed_at_once() -> None:
     rig = Rig(starts=False)
     rig.backend.refusal = FailedPrecondition("it has no such region")

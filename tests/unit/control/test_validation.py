@@ -176,6 +176,36 @@ def test_what_an_engine_can_never_have_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_a_label_for_slurm_counts_where_the_region_admits_it(tmp_path: Path) -> None:
+    admitted = frozenset({"footplate-slurm-qos", "footplate-slurm-reservation"})
+    bound = Binding(FakeBackend(), make_engine_site(), "slurm", labels=admitted)
+    given, here = submission(), make_regions().default
+    there = Desk(
+        tmp_path / "there",
+        quotas=Quotas(),
+        regions=Regions(here, {given.spec.region: bound}),
+    )
+
+    def wrong(desk: Desk, **labels: str) -> dict[str, str]:
+        named = tuple((f"footplate-slurm-{name}", text) for name, text in labels.items())
+        found = desk.validation.validate(replace(given, labels=named)).violations
+        return {violation.field: violation.description for violation in found}
+
+    assert wrong(there, qos="high", reservation="maintenance-1") == {}
+    assert wrong(there, qos="", account="physics") == {
+        "labels.footplate-slurm-qos": "nothing given; allowed: a name that Slurm has",
+        "labels.footplate-slurm-account": (
+            "region us-central1 doesn't admit this label; allowed: "
+            "footplate-slurm-qos, footplate-slurm-reservation"
+        ),
+    }
+    assert wrong(Desk(tmp_path / "here", quotas=Quotas()), qos="high") == {
+        "labels.footplate-slurm-qos": (
+            "region us-central1 doesn't admit this label; allowed: none of these labels"
+        )
+    }
+
+
 def test_a_label_has_programs_get_paths(context: Desk) -> None:
     spec = submission().spec
     out = "gs://demo-bucket/out"

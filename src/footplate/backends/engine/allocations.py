@@ -284,7 +284,10 @@ class Allocations:
         launchers = tuple(_launcher(each, replicas[each].ticket) for each in allocation.replicas)
         program = self._make_program(attempt, allocation.number, allocation.replicas)
         try:
-            request = JobRequest(name, attempt.region, launchers, program, _limit_s(attempt))
+            request = JobRequest(
+                *(name, attempt.region, launchers, program, _limit_s(attempt)),
+                *(attempt.project, attempt.labels),
+            )
             job_id = self._engine.submit(request)
         except EngineRefused as error:
             reason = f"{self._engine.title} refuses its job: {error}"

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,8 @@ class Attempt:
     run_limit_s: float = 0.0
     replicas: dict[str, Replica] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
+    project: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def all_gone(self) -> bool:
@@ -142,9 +144,10 @@ class AttemptFiles:
             name: _load_replica(files, name, newest[name])
             for name in sorted(newest, key=lambda n: place.get(n, len(place)))
         }
-        region, limit_s = str(order.get("region", "")), float(order.get("run_limit_s", 0.0))
+        region, project = (str(order.get(name, "")) for name in ("region", "project"))
+        limit_s, labels = float(order.get("run_limit_s", 0.0)), dict(order.get("labels", {}))
         allocations = {n: _load_allocation(files, n) for n in sorted(numbers)}
-        return Attempt(attempt_id, region, limit_s, replicas, allocations)
+        return Attempt(attempt_id, region, limit_s, replicas, allocations, project, labels)
 
     def newest_starts(self, attempt_id: AttemptId) -> dict[str, int]:
         """Returns the number of each replica's newest start, whatever its files contain."""
@@ -159,6 +162,8 @@ class AttemptFiles:
         region: str,
         tickets: Iterable[Content],
         run_limit_s: float = 0.0,
+        project: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> None:
         """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
         making = self._root / f"{_MAKING}{secrets.token_hex(8)}"
@@ -167,7 +172,8 @@ class AttemptFiles:
         try:
             self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             making.mkdir(mode=0o700)
-            order = {"replicas": names, "region": region, "run_limit_s": run_limit_s}
+            about = {"region": region, "project": project, "labels": dict(labels or {})}
+            order = {"replicas": names, **about, "run_limit_s": run_limit_s}
             _write(making / "order", order)
             _write(making / "~0.allocation", {"replicas": names})
             for ticket in found:

@@ -113,7 +113,10 @@ class EngineBackend:
         fault = self._allocations.fault(tickets)
         if fault is not None:
             raise FailedPrecondition(fault)
-        self._files.make(request.attempt_id, request.region, tickets, request.run_limit_s)
+        self._files.make(
+            *(request.attempt_id, request.region, tickets, request.run_limit_s),
+            *(request.project, request.labels),
+        )
 
     def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
         """Starts replicas again that are gone and older than their tickets, in place or in a new

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
@@ -95,6 +95,9 @@ class JobRequest:
     program: bytes
     limit_s: float = 0.0
     """After how long the engine may end the job, from its start; 0: the engine decides."""
+    project: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels of Footplate's job."""
 
 
 class Engine(Protocol):

@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.ports.engines import SLURM_LABELS
 from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 
 ANY_MACHINE = "*"
+CHOSEN = ("account", "qos", "reservation", "licenses")
+"""The options that a project's table and labels may say."""
 _GPU = "gpu"
 _END = "END_OF_THE_LAUNCHER"
 WORDS = "footplate: "
@@ -75,6 +78,10 @@ class SlurmSettings:
     """None: Slurm's commands are used."""
     env: Mapping[str, str] = field(default_factory=dict)
     prologue: str = ""
+    projects: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Options such as ``account`` of single projects, in place of the region's."""
+    admit: tuple[str, ...] = ()
+    """Options that a job's label may say, in place of its project's."""
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
@@ -145,7 +152,16 @@ def submit_options(
     for name in ("partition", "account", "qos"):
         value = getattr(settings, name)
         options += [f"--{name}={value}"] if value else []
-    return [*options, *theirs]
+    chosen = chosen_options(settings, request.project, request.labels)
+    return [*options, *theirs, *(f"--{name}={value}" for name, value in chosen.items())]
+
+
+def chosen_options(
+    settings: SlurmSettings, project: str, labels: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns the options that the job's project and its admitted labels say, by their names."""
+    said = {name: labels.get(f"{SLURM_LABELS}{name}", "") for name in settings.admit}
+    return {**settings.projects.get(project, {}), **{n: v for n, v in said.items() if v}}
 
 
 def node_options(settings: SlurmSettings, launcher: LauncherRequest) -> list[str]:

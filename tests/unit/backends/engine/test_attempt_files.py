@@ -31,6 +31,17 @@ def load(files: AttemptFiles) -> tuple[Attempt, Replica]:
     return attempt, attempt.replicas["master"]
 
 
+def test_an_attempt_keeps_its_project_and_its_labels(files: AttemptFiles) -> None:
+    other = AttemptId("u-2")
+    ticket = make_ticket(Ticket("master", "token"), 0, {})
+    files.make(other, "us-east1", [ticket], 0.0, "atlas", {"footplate-slurm-qos": "high"})
+    made, plain = files.load(other), files.load(ATTEMPT)
+    assert made is not None
+    assert plain is not None
+    assert (made.project, made.labels) == ("atlas", {"footplate-slurm-qos": "high"})
+    assert (plain.project, plain.labels) == ("", {})
+
+
 def test_the_first_job_of_an_allocation_is_its_only_one(files: AttemptFiles) -> None:
     assert files.bind(ATTEMPT, 0, "7") == "7"
     assert files.bind(ATTEMPT, 0, "8") == "7"

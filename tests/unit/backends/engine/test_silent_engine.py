@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     yield desk
     desk.engine.answers.set()
     desk.backend.close()
+
+
+def test_an_engine_is_told_whose_job_it_gets(desk: Desk) -> None:
+    labels = {"footplate-slurm-qos": "high"}
+    desk.backend.start(replace(make_request("u-1"), project="atlas", labels=labels))
+    wait_until(lambda: bool(desk.engine.requests))
+    [asked] = desk.engine.requests
+    assert (asked.project, asked.labels) == ("atlas", labels)
 
 
 def test_a_gang_is_stopped_while_the_engine_does_not_answer(desk: Desk) -> None:
