@@ -63,7 +63,7 @@ MinJobAge=600
 SchedulerType=sched/backfill
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
-SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2,sched_min_interval=0
+SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1,sched_min_interval=0
 AccountingStorageType=accounting_storage/none
 DefMemPerCPU=100
 GresTypes=gpu

@@ -90,10 +90,6 @@ print("secrets:", sorted(n for n in os.environ if n.startswith("FOOTPLATE_S") or
 print("encoding:", locale.getpreferredencoding(False))
 print("files:", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
-GPUS = """\
-import os
-print("gpus:", os.environ["CUDA_VISIBLE_DEVICES"], "on", os.environ["SLURMD_NODENAME"])
-"""
 RESERVED = """\
 import os
 print("reservation:", os.environ["SLURM_JOB_RESERVATION"], "on", os.environ["SLURMD_NODENAME"])
@@ -211,21 +207,6 @@ def test_the_replicas_of_a_job_find_each_other(context: Context) -> None:
     name = context.submit(MEETING, region=REGION, **PAIR)
     assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
     assert "met worker 0" in context.messages(name)
-
-
-def test_replicas_whose_gpus_fit_share_a_node_and_see_their_own(
-    serve_region: ServeRegion,
-) -> None:
-    """One node has two, and no other has one."""
-    gpu = {"type": "NVIDIA_TESLA_T4", "count": "1"}
-    machine = {"acceleratorConfig": gpu}
-    with serve_region('accelerators = { NVIDIA_TESLA_T4 = "gpu" }') as context:
-        name = context.submit(
-            GPUS, region=REGION, **PAIR, masterConfig=machine, workerConfig=machine
-        )
-        assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
-        said = [line for line in context.messages(name) if line.startswith("gpus:")]
-    assert sorted(said) == ["gpus: 0 on n3", "gpus: 1 on n3"]
 
 
 def test_a_label_that_is_admitted_chooses_a_reservation(

@@ -12,7 +12,9 @@ import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import (
+    RestServer,
     SlurmSettings,
+    all_options,
     fault,
     gpus_of_each,
     node_options,
@@ -114,13 +116,77 @@ def test_a_region_that_names_the_time_has_it() -> None:
     assert "--time=90" in submit_options(SlurmSettings(), asked, 90)
 
 
-def test_machine_types_with_different_options_are_no_gang() -> None:
-    settings = SlurmSettings(machines={"big": ("--constraint=big",)})
-    launchers = (LauncherRequest("a", "big"), LauncherRequest("b", "small"))
-    found = fault(settings, launchers)
-    assert found is not None
-    assert "big and small" in found
-    assert fault(settings, launchers[:1]) is None
+MIXED = SlurmSettings(
+    partition="pool", machines={"big": ("--constraint=big",)}, accelerators={"L4": "gpu:l4"}
+)
+BIG = LauncherRequest("b", "big", 8, 8000, "L4", 1)
+GANG = (LauncherRequest("a", "small", 2), BIG, replace(BIG, replica="c"), LauncherRequest("d"))
+
+
+def test_machine_types_with_different_options_are_components_of_a_job() -> None:
+    assert fault(MIXED, GANG) is None
+    words = all_options(MIXED, request(*GANG), lambda part: 10 * len(part.launchers), by_task=True)
+    first, second, third = (part.split("|") for part in "|".join(words).split("|:|"))
+    for part in (first, second, third):
+        assert {"--job-name=footplate-s-u-1.0", "--partition=pool", "--no-requeue"} <= set(part)
+    assert {"--ntasks=2", "--gpus-per-task=l4:1", "--constraint=big", "--time=20"} <= set(second)
+    for part in (first, third):
+        assert "--ntasks=1" in part
+        assert not any(option.startswith(("--constraint", "--g")) for option in part)
+
+
+def test_slurmrestd_submits_no_components() -> None:
+    by_rest = replace(MIXED, server=RestServer("unix:/run/slurmrestd/socket"))
+    found = fault(by_rest, GANG) or ""
+    assert "big and no machine type map to different options of Slurm, and slurmrestd" in found
+    assert fault(by_rest, GANG[1:3]) is None
+
+
+@pytest.mark.parametrize("failing", [None, 1])
+def test_each_component_has_a_step_with_its_part_of_the_ranks(
+    tmp_path: Path, failing: int | None
+) -> None:
+    """The stand-in for srun runs the tasks of its component one after the other."""
+    srun = tmp_path / "srun"
+    srun.write_text(
+        """#!/bin/sh
+        while [ "${1#--}" != "$1" ]; do
+            case $1 in --ntasks=*) TASKS=${1#*=} ;; --het-group=*) GROUP=${1#*=} ;; esac
+            case $1 in --cpus-per-task=*) echo "$1" > "$OUT/cpus.$GROUP" ;; esac
+            shift
+        done
+        cat > "$OUT/program.$GROUP"
+        SLURM_PROCID=0 SLURM_JOB_ID=9$GROUP; export SLURM_PROCID SLURM_JOB_ID GROUP
+        while [ "$SLURM_PROCID" -lt "$TASKS" ]; do
+            "$@" < "$OUT/program.$GROUP"
+            SLURM_PROCID=$((SLURM_PROCID + 1))
+        done
+        [ "$GROUP" != "$FAILING" ]
+        """
+    )
+    srun.chmod(0o755)
+    program = (
+        b"import os\nwith open(os.environ['OUT'] + '/ranks', 'a') as file:\n"
+        b"    names = ('SLURM_PROCID', 'SLURM_JOB_ID', 'GROUP')\n"
+        b"    print(*map(os.environ.get, names), file=file)\n"
+        b"TEXT = '$(id) `id` \\ \"'\n"
+    )
+    settings = replace(MIXED, scratch=str(tmp_path / "scratch"))
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "OUT": str(tmp_path),
+        "SLURM_JOB_ID": "7",
+        "SLURM_CPUS_PER_TASK_HET_GROUP_1": "8",
+        "FAILING": str(failing),
+    }
+    made = script(settings, request(*GANG, program=program))
+    done = subprocess.run(["sh"], input=made, env=environment, check=False)
+    assert done.returncode == (failing is not None)
+    ranks = sorted((tmp_path / "ranks").read_text().splitlines())
+    assert ranks == ["0 7 0", "1 7 1", "2 7 1", "3 7 2"]
+    assert (tmp_path / "program.2").read_bytes().rstrip() == program.rstrip()
+    assert (tmp_path / "cpus.1").read_text() == "--cpus-per-task=8\n"
+    assert not (tmp_path / "cpus.0").exists()
 
 
 MISSING = "slurmstepd: error: execve(): python3.99: No such file or directory"
@@ -284,7 +350,7 @@ def run_script(folder: Path, settings: SlurmSettings, **variables: str) -> dict[
     python.write_text('#!/bin/sh\nenv -0 > "$OUTPUT"\n')
     python.chmod(0o755)
     environment = {
-        "PATH": "/usr/bin:/bin",
+        "PATH": f"{folder}:/usr/bin:/bin",
         "OUTPUT": str(folder / "given"),
         "SLURM_JOB_ID": "7",
         **variables,
@@ -335,8 +401,11 @@ def test_a_prologue_that_fails_ends_the_job_before_its_launchers(
     tmp_path: Path, prologue: str
 ) -> None:
     settings = SlurmSettings(scratch=str(tmp_path / "scratch"), prologue=f"echo begun\n{prologue}")
+    comments = record_comments(tmp_path)
     with pytest.raises(subprocess.CalledProcessError):
         run_script(tmp_path, settings)
+    last = "begun" if prologue != "if then 'x" else "'"
+    assert last in comments.read_text().splitlines()[-1], "the job's end says it"
     assert not (tmp_path / "given").exists()
     log = (tmp_path / "scratch" / "jobs" / "7.log").read_text()
     assert log
@@ -363,3 +432,22 @@ def test_a_probe_runs_as_a_launcher_does() -> None:
 def test_nodes_of_a_kind_are_one_line() -> None:
     nodes = ("n1: idle, 8 CPUs", "n2: idle, 8 CPUs", "n3: down, 8 CPUs")
     assert group_nodes(nodes) == ("nodes: 2 idle, 8 CPUs", "nodes: 1 down, 8 CPUs")
+
+
+def test_a_script_with_components_that_is_told_to_end_waits_for_all(tmp_path: Path) -> None:
+    srun = tmp_path / "srun"
+    slow = "case $* in *--het-group=0*) LONG=1.5 ;; *) LONG=0.1 ;; esac"
+    ends = "trap 'sleep $LONG; echo ended >> \"$OUTPUT\"; exit 3' TERM"
+    loop = 'echo >> "$OUTPUT.begun"\nwhile :; do sleep 0.05; done'
+    srun.write_text(f"#!/bin/sh\n{slow}\n{ends}\n{loop}\n")
+    srun.chmod(0o755)
+    given = tmp_path / "script"
+    settings = replace(MIXED, scratch=str(tmp_path / "scratch"))
+    given.write_bytes(script(settings, request(*GANG)))
+    out, begun = tmp_path / "out", tmp_path / "out.begun"
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "OUTPUT": str(out), "SLURM_JOB_ID": "7"}
+    running = subprocess.Popen(["sh", given], env=environment, start_new_session=True)
+    wait_until(lambda: begun.exists() and len(begun.read_text()) == 3)
+    os.killpg(running.pid, signal.SIGTERM)
+    assert running.wait(60) == 3
+    assert out.read_text() == "ended\n" * 3

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.backends.slurm import heterogeneous_jobs
 from footplate.ports.engines import SLURM_LABELS
 from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 
@@ -26,7 +28,6 @@ _SAY = f"""say() {{
     [ -n "$WORDS" ]
 }}"""
 _CONCLUDE = """\
-CODE=$?
 [ "$CODE" = 0 ] && { rm -f "$LOG"; exit 0; }
 # What srun says of a failed task says less than the task.
 grep -v '^srun: ' "$LOG" | say || say <"$LOG"
@@ -85,7 +86,7 @@ class SlurmSettings:
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
-    """Returns the options of the launchers' machine types; ``fault`` checks that they agree."""
+    """Returns the options of the launchers' machine types, which are those of one component."""
     return list(_mapped(settings, launchers[0]))
 
 
@@ -97,16 +98,43 @@ def _mapped(settings: SlurmSettings, launcher: LauncherRequest) -> tuple[str, ..
 def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str | None:
     """Returns why the launchers can't be one job; None if they can.
 
-    All tasks of a job get the same options of Slurm.
+    Replicas with different options are components of a job, which slurmrestd can't submit.
     """
     options = {_mapped(settings, each): each.machine_type for each in launchers}
-    if len(options) > 1:
+    if len(options) > 1 and settings.server is not None:
         types = " and ".join(sorted(kind or "no machine type" for kind in options.values()))
         return (
-            f"{types} map to different options of Slurm, and one Slurm job can have only one "
-            "set. Map them to the same options, or give all replicas one machine type"
+            f"{types} map to different options of Slurm, and slurmrestd submits no job with "
+            "several sets. Map them to the same options, give all replicas one machine type, or "
+            "let the region use Slurm's commands"
         )
     return None
+
+
+def split(
+    settings: SlurmSettings, launchers: Sequence[LauncherRequest]
+) -> list[tuple[LauncherRequest, ...]]:
+    """Returns the launchers of each component: neighbours with the same options of Slurm."""
+    return [tuple(each) for _, each in groupby(launchers, lambda one: _mapped(settings, one))]
+
+
+def all_options(
+    settings: SlurmSettings,
+    request: JobRequest,
+    choose_minutes: Callable[[JobRequest], int | None],
+    *,
+    by_task: bool,
+) -> list[str]:
+    """Returns the arguments of sbatch for a job with all its components.
+
+    ``choose_minutes`` returns the limit of a component.
+    """
+    words: list[str] = []
+    for launchers in split(settings, request.launchers):
+        part = replace(request, launchers=launchers)
+        options = submit_options(settings, part, choose_minutes(part), by_task=by_task)
+        words += [*([":"] if words else []), *options]
+    return words
 
 
 def submit_options(
@@ -116,7 +144,8 @@ def submit_options(
     *,
     by_task: bool = False,
 ) -> list[str]:
-    """Returns the arguments of sbatch, without secrets: all users of the machine see them.
+    """Returns the arguments of sbatch for a job without components, and without secrets: all
+    users of the machine see them.
 
     ``minutes`` are the job's limit, unless the region's options have another one. ``by_task``:
     Slurm can count GPUs for each task.
@@ -237,27 +266,31 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         '[ -n "$PROBLEM" ] || PROBLEM=$(mkdir -p "$SCRATCH/jobs" 2>&1)',
         '[ -z "$PROBLEM" ] || { echo "$SLURMD_NODENAME: $PROBLEM" | say; exit 1; }',
         'LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
+        *(("trap 'say <\"$LOG\"' EXIT",) if settings.prologue else ()),
         *_site_lines(settings, '>"$LOG" 2>&1'),
+        "trap - EXIT",
         # Slurm signals the script with all that it runs, and kills what outlives the script.
         "trap : TERM INT",
-        f"{_step(len(request.launchers))}{_python(settings)} >\"$LOG\" 2>&1 <<'{_END}'",
+        *_step_lines(settings, request),
     ]
-    tail = f"\n{_END}\n{_CONCLUDE}"
-    return "\n".join(lines).encode() + b"\n" + request.program + tail.encode()
+    return "\n".join([*lines, _CONCLUDE]).encode()
 
 
-def _step(launchers: int) -> str:
-    """Returns the command before a launcher's own; '' for a single one.
+def _step_lines(settings: SlurmSettings, request: JobRequest) -> list[str]:
+    """Returns lines that run the launchers, and leave their exit status in CODE.
 
-    The script itself runs on the first node, with all that the job was given. A step for it alone
-    would cost as long as the launcher's own start.
+    A single launcher runs in the script itself, on the first node, with all that the job was given:
+    a step for it alone would cost as long as the launcher's own start.
     """
-    if launchers == 1:
-        return ""
+    program, python = request.program.decode(), _python(settings)
+    parts = [len(part) for part in split(settings, request.launchers)]
+    srun = "srun --kill-on-bad-exit=0 --no-kill --wait=0 --propagate=NONE --export=ALL"
+    if len(parts) > 1:
+        return heterogeneous_jobs.step_lines(parts, srun, python, program, _END)
     # What sbatch took in the end: options of a machine type replace ours.
     per_task = "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"
-    srun = "srun --kill-on-bad-exit=0 --no-kill --wait=0 --propagate=NONE --export=ALL"
-    return f"{srun} --ntasks={launchers} {per_task} "
+    step = "" if parts == [1] else f"{srun} --ntasks={parts[0]} {per_task} "
+    return [f"{step}{python} >\"$LOG\" 2>&1 <<'{_END}'", program, _END, "CODE=$?"]
 
 
 def _python(settings: SlurmSettings) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.backends.slurm.heterogeneous_jobs import join_components
 from footplate.backends.slurm.job_script import WORDS
 from footplate.backends.slurm.nodes import expand
 from footplate.domain.formatting import last_line
@@ -103,7 +104,8 @@ def read_jobs(text: str) -> JobList:
     """
     if text and not text.endswith("\n"):
         raise ValueError("squeue's answer ends too early")
-    return read_each((line for line in text.split("\n") if line.strip()), _read_job)
+    found = read_each((line for line in text.split("\n") if line.strip()), _read_job)
+    return replace(found, jobs=join_components(found.jobs))
 
 
 Record = TypeVar("Record")
@@ -170,11 +172,21 @@ def explain(reason: str) -> str:
 
 
 def read_job_record(text: str) -> EngineJob:
-    """Returns the job in the output of ``scontrol show job ID --oneliner``. Raises ValueError."""
-    fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
+    """Returns the job in the output of ``scontrol show job ID --oneliner``, which has a line for
+    each component. Raises ValueError.
+    """
+    found = join_components(_read_record(line) for line in text.splitlines() if line.strip())
+    if len(found) != 1:
+        raise ValueError(f"scontrol shows {len(found)} jobs")
+    return found[0]
+
+
+def _read_record(line: str) -> EngineJob:
+    fields = dict(word.partition("=")[::2] for word in line.split() if "=" in word)
+    whole, offset = fields.get("HetJobId", ""), fields.get("HetJobOffset", "")
     try:
         return make_job(
-            fields["JobId"],
+            f"{whole}+{offset}" if whole else fields["JobId"],
             fields["JobName"],
             fields["JobState"],
             fields.get("Reason", ""),

@@ -48,10 +48,12 @@ class CommandClient:
         self._by_task: bool | None = None
 
     def submit(self, request: JobRequest) -> str:
-        minutes = self._limits.choose_minutes(request)
-        shares = bool(job_script.gpus_of_each(self._settings, request.launchers))
+        parts = job_script.split(self._settings, request.launchers)
+        shares = any(job_script.gpus_of_each(self._settings, part) for part in parts)
         by_task = shares and self._counts_by_task()
-        options = job_script.submit_options(self._settings, request, minutes, by_task=by_task)
+        options = job_script.all_options(
+            self._settings, request, self._limits.choose_minutes, by_task=by_task
+        )
         try:
             answer = self._run("sbatch", *options, given=job_script.script(self._settings, request))
         except CommandFailed as error:
