@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
@@ -10,6 +10,7 @@ from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.backends.engine.silences import MAX_GAP_S
 from footplate.protocol.ticket import SupervisorTicket
 from tests.support.fake_engine import LEASE_S, FakeEngine
 
@@ -29,6 +30,10 @@ class HandDriven(EngineBackend):
     def _open(self) -> None:
         self._files.open()
 
+    def look_at_clock(self) -> None:
+        """As it does every two seconds; what it doesn't look at doesn't count."""
+        self._allocations.ask()
+
     def turn(self) -> None:
         self._allocations.ask()
         self._allocations.advance_all(self._files.attempts(), asked=True)
@@ -37,9 +42,10 @@ class HandDriven(EngineBackend):
 class World:
     """The backend, its engine, and the launchers that run there, on one clock."""
 
-    def __init__(self, folder: Path, settle_s: float = 0.0) -> None:
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        """Create it; ``settings`` are those of ``LauncherSettings``."""
         self.now_s = 1000.0
-        self.settle_s = settle_s
+        self.settings = settings
         self.engine = FakeEngine()
         self.root = folder / "replicas"
         self.files = AttemptFiles(self.root)
@@ -59,7 +65,7 @@ class World:
             supervisor="0",
             lease_s=LEASE_S,
             margin_s=MARGIN_S,
-            settle_s=self.settle_s,
+            **self.settings,
         )
         return HandDriven(
             name=REGION,
@@ -77,11 +83,19 @@ class World:
 
     def turn(self, seconds: float = DEFAULT_POLL_S) -> None:
         """Time goes on; launchers call, and the backend looks."""
-        self.now_s += seconds
+        self.pass_time(seconds)
         for launcher in self.engine.launchers:
             launcher.call(self.calls, self.now_s)
         self.engine.settle()
         self.backend.turn()
+
+    def pass_time(self, seconds: float) -> None:
+        """Nothing happens, and the server is there."""
+        end_s = self.now_s + seconds
+        while end_s - self.now_s > MAX_GAP_S:
+            self.now_s += MAX_GAP_S
+            self.backend.look_at_clock()
+        self.now_s = end_s
 
     def schedule(self) -> None:
         for job in tuple(self.engine.jobs.values()):

@@ -16,6 +16,7 @@ from footplate.backends.engine.engine import (
     EngineTask,
     EngineUnavailable,
     JobPhase,
+    NodeState,
 )
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 LEASE_S = 60.0
 KILL_TURNS = 3
+UP_S = 1000.0
+"""How long nodes are up when their launchers call first."""
 
 
 def make_backend(
@@ -81,6 +84,8 @@ class FakeLauncher:
     stopping: bool = False
     frozen: bool = False
     """Its engine has suspended it: it does nothing at all."""
+
+    boot_id: str = ""
     late: int = 0
     """How many looks its engine takes to end it, after its node is back."""
     starts: list[int] = field(default_factory=list)
@@ -98,6 +103,8 @@ class FakeLauncher:
             self.state,
             ending=self.ending,
             stopping=self.stopping,
+            boot_id=self.boot_id,
+            up_s=UP_S,
         )
 
     def end(self, reason: str) -> None:
@@ -171,6 +178,8 @@ class FakeEngine:
         """What jobs have written last, by their ids."""
         self.requests: builtins.list[JobRequest] = []
         self.launchers: builtins.list[FakeLauncher] = []
+        self.nodes: dict[str, NodeState] = {}
+        """What it knows of nodes; whether they answer is that of their launchers."""
         self._told_silent: set[str] = set()
         self._numbers = itertools.count(1)
 
@@ -224,6 +233,12 @@ class FakeEngine:
         words = self.words.get(job.id)
         return replace(job, reason=f"{job.reason}: {words}") if words else job
 
+    def node_states(self, names: Sequence[str]) -> tuple[NodeState, ...]:
+        self._answer()
+        away = {each.node for each in self.launchers if not each.reachable}
+        known = [self.nodes[name] for name in names if name in self.nodes]
+        return tuple(replace(each, silent=each.name in away) for each in known)
+
     def check(self) -> EngineReport:
         return EngineReport(reachable=not self.down)
 
@@ -238,8 +253,11 @@ class FakeEngine:
         job, tokens = self.jobs[job_id], tokens_of(self.programs[job_id])
         for replica, token in tokens.items():
             node = f"node-{job_id}-{replica}"
-            incarnation = f"{job_id}/{replica}"
-            self.launchers.append(FakeLauncher(replica, token, job_id, node, incarnation, now_s))
+            incarnation, boot_id = f"{job_id}/{replica}", f"the first of {node}"
+            self.nodes[node] = NodeState(node, boot_id=boot_id)
+            self.launchers.append(
+                FakeLauncher(replica, token, job_id, node, incarnation, now_s, boot_id=boot_id)
+            )
         nodes = ",".join(self.nodes_of(job_id))
         self.jobs[job_id] = replace(job, phase=JobPhase.RUNNING, nodes=nodes)
 
@@ -287,6 +305,16 @@ class FakeEngine:
             launcher.late -= 1
         else:
             launcher.end("the engine ended its job")
+
+    def crash(self, launcher: FakeLauncher) -> None:
+        """Its node is away, and all that ran there has ended; the engine doesn't know it."""
+        launcher.kill()
+        launcher.reachable = False
+
+    def boot(self, launcher: FakeLauncher) -> None:
+        """Its node, which has crashed, is back."""
+        launcher.reachable = True
+        self.nodes[launcher.node] = replace(self.nodes[launcher.node], boot_id="the second")
 
     def settle(self) -> None:
         """Jobs end whose launchers have all left, and launchers whose jobs have ended."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from footplate.backends.engine.backend import DEFAULT_LEASE_S, DEFAULT_MARGIN_S
 from footplate.backends.slurm import rest_settings
 from footplate.backends.slurm.job_script import CHOSEN
 from footplate.domain.catalogue import Catalogue
@@ -27,6 +28,8 @@ FILES = (SHARED, COPIED)
 MAX_LEASE_S = 86_400
 _NOT_OF_ENV = ("PYTHONHOME", "PYTHONPATH")
 """Variables that would keep the Python of an environment from finding its packages."""
+MIN_LOST_S = 40
+"""Launchers call every 20 s, and may find the server standing still for another 15."""
 _URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
 _LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -92,6 +95,10 @@ class RegionBinding:
     """Slurm's ``account``, ``qos`` and the like of single projects."""
     admit: tuple[str, ...] = ()
     """Those that a job's label may say."""
+    node_lost_s: float | None = None
+    """A node whose launcher hasn't called the server for so long is lost."""
+    fence: tuple[str, ...] = ()
+    """The administrator's command that ends all that runs on a node, whose name it gets."""
 
     @property
     def engine_socket(self) -> str:
@@ -153,8 +160,8 @@ def check_names(bindings: Sequence[RegionBinding], catalogue: Catalogue) -> None
 
 def _make(table: Mapping[str, Any]) -> RegionBinding:
     options = {name: tuple(shlex.split(v)) for name, v in table.get("machines", {}).items()}
-    admit = tuple(table.get("admit", ()))
-    return RegionBinding(**{**table, "machines": options, "admit": admit})
+    admit, fence = tuple(table.get("admit", ())), tuple(shlex.split(table.get("fence", "")))
+    return RegionBinding(**{**table, "machines": options, "admit": admit, "fence": fence})
 
 
 def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
@@ -187,6 +194,15 @@ def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
     if table["backend"] == SLURM:
         machines = _make(table).machines
         yield from rest_settings.check_together(f"regions[{index}]", table, machines)
+    lost_s, end_s = (
+        table.get("node_lost_s"),
+        table.get("lease_s", DEFAULT_LEASE_S) + DEFAULT_MARGIN_S,
+    )
+    if lost_s and lost_s < end_s and table.get("files") != COPIED and "fence" not in table:
+        # What runs there may write to shared files until its launcher's lease is over.
+        text = f"{lost_s} given, which is less than lease_s and {DEFAULT_MARGIN_S:g} s"
+        rule = f'{end_s:g} or more; less with fence, or with files = "copied"'
+        yield Violation(f"regions[{index}].node_lost_s", f"{text}; allowed: {rule}")
 
 
 def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
@@ -217,6 +233,19 @@ def _is_whole(value: object, most: int) -> bool:
 def _is_lease(value: object) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and 5 <= value <= MAX_LEASE_S  # type: ignore[operator]  # it is a number
+
+
+def _is_lost(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and MIN_LOST_S <= value <= MAX_LEASE_S  # type: ignore[operator]  # it is one
+
+
+def _is_program(value: object) -> bool:
+    """Returns whether the value is a path of a program, with arguments in shell quoting."""
+    try:
+        return _is_path(value) and bool(shlex.split(str(value)))
+    except ValueError:
+        return False
 
 
 def _check_machines(rule: str, fits: Callable[[list[str]], bool]) -> _Check:
@@ -310,6 +339,8 @@ _NODES: dict[str, _Check] = {
     "files": _rule(lambda value: value in FILES, joined(FILES)),
     "python": _rule(_is_name, "a command, or the path of a program on the nodes"),
     "lease_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
+    "node_lost_s": _rule(_is_lost, f"a number of seconds from {MIN_LOST_S} to {MAX_LEASE_S}"),
+    "fence": _rule(_is_program, "an absolute path of a program, with arguments in shell quoting"),
     "max_replicas": _rule(
         lambda value: _is_whole(value, MAX_REPLICAS), f"a whole number from 1 to {MAX_REPLICAS}"
     ),

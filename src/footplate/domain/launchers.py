@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -33,6 +33,10 @@ class LauncherReport:
     """Why it ends whatever the server says; empty: it doesn't."""
     stopping: bool = False
     """It knows that this start is to stop."""
+    boot_id: str = field(default="", compare=False)
+    """The kernel's id of the boot that the launcher runs in; empty: it doesn't say it."""
+    up_s: float = field(default=0.0, compare=False)
+    """How long ago its node was booted."""
 
     @property
     def has_ended(self) -> bool:

@@ -39,6 +39,8 @@ class LauncherReport(Message):
     stopping: bool = False
     hold_s: float = 0
     """How long the launcher waits for news."""
+    boot_id: str = ""
+    up_s: float = 0
 
 
 class WantedStart(Message):

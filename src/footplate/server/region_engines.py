@@ -23,6 +23,7 @@ from footplate.backends.engine.node_check import NodeCheck, NodeNeeds
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.backends.region_bindings import (
     ANY_MACHINE,
+    COPIED,
     KUBERNETES,
     LOCAL,
     RAY,
@@ -285,6 +286,9 @@ class RegionEngines:
                 scratch=region.scratch or "",
                 lease_s=region.lease_s or DEFAULT_LEASE_S,
                 settle_s=_CONTAINERS_END_S if region.containers else 0.0,
+                node_lost_s=region.node_lost_s or 0.0,
+                fence=region.fence,
+                voids_keys=region.files == COPIED,
             ),
             tokens=self._tokens,
             calls=self.calls,

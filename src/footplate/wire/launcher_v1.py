@@ -11,6 +11,7 @@ from footplate.wire.json_text import describe, parse_object
 MAX_REPORT_BYTES = 64 << 10
 MAX_TEXT_LENGTH = 1000
 MAX_HOLD_S = 3600
+MAX_UP_S = 1e10
 
 
 def decode_report(body: bytes) -> tuple[LauncherReport, float]:
@@ -36,5 +37,7 @@ def decode_report(body: bytes) -> tuple[LauncherReport, float]:
         reason=told.reason[:MAX_TEXT_LENGTH],
         ending=told.ending[:MAX_TEXT_LENGTH],
         stopping=told.stopping,
+        boot_id=told.boot_id[:MAX_TEXT_LENGTH],
+        up_s=float(max(0, min(told.up_s, MAX_UP_S))),
     )
     return report, float(min(told.hold_s, MAX_HOLD_S))

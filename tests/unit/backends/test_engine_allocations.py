@@ -8,7 +8,8 @@ import pytest
 
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
-from footplate.backends.engine.engine import EngineJob, JobPhase, JobRequest
+from footplate.backends.engine.engine import EngineJob, JobPhase, JobRequest, NodeState
+from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
 from footplate.ports.engines import EngineReport
@@ -53,6 +54,9 @@ class RecordingEngine:
     def run_on_node(self, program: bytes, launcher: object) -> str:
         raise NotImplementedError
 
+    def node_states(self, names: object) -> tuple[NodeState, ...]:
+        return ()
+
     def check(self) -> EngineReport:
         raise NotImplementedError
 
@@ -63,7 +67,7 @@ class Desk:
         self.files.open()
         self.files.make(ATTEMPT, "europe-west4", [self.ticket(0, 0)])
         self.allocations = Allocations(
-            self.engine, self.files, "ours-", lambda *_: b"", 60.0, lambda: 0.0
+            self.engine, self.files, "ours-", lambda *_: b"", LostNodeLimits(60.0), lambda: 0.0
         )
         self.advance()
         self.end()

@@ -21,6 +21,7 @@ from footplate.backends.engine.engine import (
     JobPhase,
     JobRequest,
     LauncherRequest,
+    NodeState,
 )
 from footplate.backends.ray import engine as ray_engine
 from footplate.backends.ray import health_checks
@@ -158,8 +159,10 @@ class Head:
         return JSONResponse({"ray_version": "2.60.0", "session_name": self.session})
 
     async def _nodes(self, _: Request) -> JSONResponse:
-        node = {"state": "ALIVE", "resources_total": {"CPU": 4.0}}
-        return JSONResponse({"data": {"result": {"result": [node]}}})
+        node = {"state": "ALIVE", "node_ip": "10.0.0.1", "resources_total": {"CPU": 4.0}}
+        nodes = [node, {"state": "DEAD", "node_ip": "10.0.0.1"}]
+        nodes += [{"state": "DEAD", "node_ip": "10.0.0.2"}]
+        return JSONResponse({"data": {"result": {"result": nodes}}})
 
     async def _submit(self, request: Request) -> JSONResponse:
         given = await request.json()
@@ -193,6 +196,13 @@ def test_a_check_asks_each_head_once_for_its_health_checks() -> None:
     assert "start the head with RAY_health_check" in first.problems[0]
     assert len(head.submitted) == 2
     assert head.jobs == {}, "nothing of it stays"
+
+
+def test_a_node_that_ray_calls_dead_only_does_not_answer() -> None:
+    """Its raylet ended or was cut off; what runs there may go on."""
+    with serve(Head("").app) as url:
+        states = tuple(RayEngine(RaySettings(url)).node_states(["10.0.0.1", "10.0.0.2"]))
+    assert states == (NodeState("10.0.0.1"), NodeState("10.0.0.2", silent=True))
 
 
 @pytest.mark.parametrize("text", ["<html>sign in</html>", "[]", "7", '{"jobs": 1}', "[1]", "[{}]"])

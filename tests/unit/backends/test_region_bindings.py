@@ -262,6 +262,41 @@ def test_projects_and_labels_choose_among_slurms_options() -> None:
     ]
 
 
+def test_how_a_lost_node_is_told() -> None:
+    (bound,) = read_region_bindings([slurm(fence="/usr/sbin/fence '--off now'", node_lost_s=40)])
+    assert (bound.fence, bound.node_lost_s) == (("/usr/sbin/fence", "--off now"), 40)
+    program = "an absolute path of a program, with arguments in shell quoting"
+    for wrong in ("fence", "/usr/sbin/fence '--off", "", 3, ["/usr/sbin/fence"]):
+        assert wrongs(slurm(fence=wrong)) == [
+            ("regions[0].fence", f"{wrong!r} given; allowed: {program}")
+        ]
+    for late in (39, 86401, True, "60"):
+        assert wrongs(slurm(node_lost_s=late, files="copied")) == [
+            (
+                "regions[0].node_lost_s",
+                f"{late!r} given; allowed: a number of seconds from 40 to 86400",
+            )
+        ]
+
+
+def test_a_shorter_time_than_the_lease_needs_proof_or_copies() -> None:
+    """Else what was cut off could still write to the files that it shares."""
+    given = "60 given, which is less than lease_s and 120 s"
+    rest = 'less with fence, or with files = "copied"'
+    assert wrongs(slurm(node_lost_s=60), slurm(name="us-east4", node_lost_s=60, lease_s=30)) == [
+        ("regions[0].node_lost_s", f"{given}; allowed: 720 or more; {rest}"),
+        ("regions[1].node_lost_s", f"{given}; allowed: 150 or more; {rest}"),
+    ]
+    read_region_bindings(
+        [
+            slurm(node_lost_s=60, files="copied"),
+            slurm(name="us-east4", node_lost_s=60, fence="/usr/sbin/fence"),
+            slurm(name="us-west1", node_lost_s=150, lease_s=30),
+            slurm(name="us-west2", node_lost_s=3600),
+        ]
+    )
+
+
 def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
     address, token = "http://10.0.0.6:6820", "/etc/footplate/slurm.jwt"
     (by_url,) = read_region_bindings([slurm(slurmrestd=address, token_file=token, user="ml")])

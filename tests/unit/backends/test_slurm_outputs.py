@@ -1,9 +1,12 @@
 """What Slurm's commands print, as recorded of Slurm 22.05, and what is read of it."""
 
+from dataclasses import replace
+
 import pytest
 
-from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.backends.engine.engine import EngineJob, JobPhase, NodeState
 from footplate.backends.slurm import outputs
+from footplate.backends.slurm.nodes import see_state
 from footplate.backends.slurm.outputs import JobEnd
 from footplate.ports.backend import EndCause
 
@@ -225,3 +228,50 @@ def test_a_job_that_slurm_refused_and_recorded_is_told_from_others(
         assert job.reason == (
             "asks for resources that no node has (Slurm refused job 7: BadConstraints)"
         )
+
+
+def shown(name: str, state: str, moments: str = "", rest: str = "") -> str:
+    """As ``scontrol show node --oneliner`` prints it, with SLURM_TIME_FORMAT=%s."""
+    moments = moments or "BootTime=1795963502 SlurmdStartTime=1795965901"
+    return (
+        f"NodeName={name} Arch=x86_64 CoresPerSocket=1  CPUAlloc=0 CPUTot=64 CPULoad=10.62 "
+        f"AvailableFeatures=kind-{name} Gres=(null) NodeAddr=127.0.0.1 NodeHostName=vm Port=14922 "
+        "Version=22.05.8 OS=Linux 6.18.44 #1 SMP PREEMPT_DYNAMIC @0  RealMemory=64000 AllocMem=0 "
+        f"Boards=1 State={state} ThreadsPerCore=1 Partitions=pool  {moments} "
+        f"LastBusyTime=1795965901 CfgTRES=cpu=64,mem=62.50G,billing=64 AllocTRES= {rest}\n"
+    )
+
+
+def states(text: str) -> list[NodeState]:
+    return [see_state(node) for node in outputs.read_nodes(text)]
+
+
+def test_states_of_nodes() -> None:
+    seen = states(
+        shown("n1", "MIXED")
+        + shown("n2", "IDLE+NOT_RESPONDING")
+        + shown("n3", "DOWN*+CLOUD+POWERED_DOWN")
+        + shown("n4", "IDLE+POWERING_DOWN", rest="Reason=x [root@1795965902] BootTime=9 State=DOWN")
+        + "\n"
+    )
+    booted = NodeState("", booted_s=1795963502, daemon_started_s=1795965901)
+    off = "is powered off in Slurm"
+    assert seen == [
+        replace(booted, name="n1"),
+        replace(booted, name="n2", silent=True),
+        replace(booted, name="n3", silent=True, off=off),
+        replace(booted, name="n4"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "moments",
+    ["BootTime=2026-11-29T15:24:49 SlurmdStartTime=None", "BootTime=None SlurmdStartTime=None"],
+)
+def test_moments_in_another_form_are_unknown(moments: str) -> None:
+    assert states(shown("n1", "IDLE", moments)) == [NodeState("n1")]
+
+
+def test_half_a_node_is_none() -> None:
+    assert states(shown("n1", "IDLE").rstrip("\n")) == []
+    assert states("slurm_load_node error\n") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,6 +135,13 @@ def test_nodes_of_both_shapes() -> None:
     )
     assert rest_answers.read_nodes({"nodes": [old]}) == (expected,)
     assert rest_answers.read_nodes({"nodes": [new]}) == (expected,)
+    moments = {"boot_time": 1700000000, "slurmd_start_time": 1700000050}
+    wrapped = {k: {"set": True, "infinite": False, "number": v} for k, v in moments.items()}
+    unset = {k: {"set": False, "infinite": False, "number": v} for k, v in moments.items()}
+    booted = replace(expected, booted_s=1700000000, daemon_started_s=1700000050)
+    assert rest_answers.read_nodes({"nodes": [{**old, **moments}]}) == (booted,)
+    assert rest_answers.read_nodes({"nodes": [{**new, **wrapped}]}) == (booted,)
+    assert rest_answers.read_nodes({"nodes": [{**new, **unset}]}) == (expected,)
     drained = {**new, "state": ["IDLE", "DRAIN"]}
     assert not rest_answers.read_nodes({"nodes": [drained]})[0].silent
     with pytest.raises(ValueError, match="'cpus'"):

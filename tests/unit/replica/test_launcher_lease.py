@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from footplate.protocol.launcher import LauncherConfig
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
+from footplate.wire.launcher_v1 import MAX_UP_S, decode_report
 from tests.support.http_server import serve
 
 LIMIT_S = 60
@@ -65,3 +67,21 @@ def test_what_is_fetched_too_late_is_not_started(
 
     monkeypatch.setattr(bootstrap, "fetch", fetch)
     asyncio.run(run())
+
+
+def test_a_report_says_in_which_boot_of_its_node_the_launcher_runs(tmp_path: Path) -> None:
+    async def report() -> bytes:
+        launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
+        return json.dumps(launcher._report()).encode()
+
+    said, _ = decode_report(asyncio.run(report()))
+    booted_s = float(Path("/proc/uptime").read_text().split()[0])
+    assert said.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert abs(said.up_s - booted_s) < 5
+
+
+def test_an_earlier_launcher_says_nothing_of_its_boot() -> None:
+    said, _ = decode_report(b'{"restart": -1, "state": "IDLE"}')
+    assert (said.boot_id, said.up_s) == ("", 0.0)
+    far, _ = decode_report(b'{"restart": -1, "state": "IDLE", "up_s": 1%s}' % (b"0" * 400))
+    assert far.up_s == MAX_UP_S

@@ -19,6 +19,8 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
     REPLICA~N.gone    {"reason": "...", "cause": "..."}: nothing is left of it; never changes
     REPLICA.A.claim   the one launcher process that serves the replica in allocation A
     REPLICA.A.report  what that has said last; touched whenever it calls
+    REPLICA.A.silence how long it has been silent, and since which touch of its report
+    REPLICA.A.node    the state of its node, recorded while it called
 
 What is made once is made by a link, which one of several servers can do: the others
 read what the first one wrote. So of two jobs of one allocation only one is ever served.

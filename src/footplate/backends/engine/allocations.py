@@ -23,6 +23,7 @@ from footplate.backends.engine.engine import (
     LauncherRequest,
 )
 from footplate.backends.engine.idle_attempts import IdleAttempts
+from footplate.backends.engine.lost_nodes import LostNodeLimits, LostNodes
 from footplate.backends.engine.presence import current_report, observe
 from footplate.backends.engine.retries import Retries
 from footplate.domain.launchers import LauncherState
@@ -48,9 +49,8 @@ SERVED_S = 60.0
 class Allocations:
     """Submits engine jobs for attempts' allocations and ends starts of which nothing runs.
 
-    ``quiet_s``: a launcher without a call for so long has nothing left running. ``settle_s``: how
-    long processes may survive that the engine ended without their launcher. Times of calls are kept
-    in memory only: a new server behaves as if all launchers had just called.
+    ``limits`` say when a node is lost. ``settle_s``: how long processes may survive that the engine
+    ended without their launcher.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Allocations:
         files: AttemptFiles,
         prefix: str,
         make_program: Callable[[Attempt, int, tuple[str, ...]], bytes],
-        quiet_s: float,
+        limits: LostNodeLimits,
         monotonic: Callable[[], float],
         settle_s: float = 0.0,
     ) -> None:
@@ -67,7 +67,9 @@ class Allocations:
         self._files = files
         self._prefix = prefix
         self._make_program = make_program
-        self._quiet_s = quiet_s
+        self._served_s = min(SERVED_S, limits.wait_s / 2)
+        self._forgotten_s = max(limits.wait_s, limits.lease_end_s)
+        self._lost_nodes = LostNodes(engine, files, limits, monotonic)
         self._monotonic = monotonic
         self._settle_s = settle_s
         self._ended: dict[str, float] = {}
@@ -87,12 +89,13 @@ class Allocations:
         self._idle = IdleAttempts(
             files.stamp, lambda name: tuple(self._by_name.get(name, ())), monotonic
         )
-        self._contacts: dict[tuple[AttemptId, str, int], tuple[float, float]] = {}
-        """A launcher's last call: the time of its file, and when this process saw that."""
         self._unknown: dict[str, float] = {}
         self._orphans: dict[str, float] = {}
         self.busy = True
         """Whether the engine is to be asked again soon."""
+
+    def close(self) -> None:
+        self._lost_nodes.close()
 
     def fault(self, tickets: Iterable[Content]) -> str | None:
         return self._engine.fault([_launcher(ticket["replica"], ticket) for ticket in tickets])
@@ -125,11 +128,12 @@ class Allocations:
             task = _find_task(allocation, job, replica)
             if job.ending or job.phase is JobPhase.ENDED or task.ended or task.stuck:
                 return False
-        return self._quiet_for(attempt, known) < min(SERVED_S, self._quiet_s / 2)
+        return self._lost_nodes.measure_silence(attempt.id, known) < self._served_s
 
     def ask(self) -> None:
-        """Reads all jobs of this service from the engine."""
+        """Reads all jobs of this service from the engine, and the nodes of silent launchers."""
         self._asked_s = self._monotonic()
+        self._lost_nodes.ask()
         try:
             self._jobs = self._engine.list(self._prefix)
             self._trouble = ""
@@ -390,9 +394,9 @@ class Allocations:
         now_s = self._monotonic()
         since_s = self._unknown.setdefault(allocation.job, now_s)
         served = attempt.served_by(allocation)
-        if now_s - since_s < self._quiet_s:
+        if now_s - since_s < self._forgotten_s:
             return
-        if all(r.claim is None or self._is_quiet(attempt, r) for r in served):
+        if all(r.claim is None or self._find_death(attempt, r) for r in served):
             reason = f"{self._engine.title} no longer has the replica's job {allocation.job}"
             for replica in served:
                 if replica.gone is None:
@@ -400,36 +404,25 @@ class Allocations:
             self._files.end(attempt.id, allocation.number, reason)
 
     def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
-        """Ends replicas with silent launchers: a launcher without contact has ended its replica."""
+        """Ends replicas with silent launchers of which nothing can run any more."""
         for replica in needed:
-            if replica.claim is not None and self._is_quiet(attempt, replica):
-                node = replica.claim["node"]
-                reason = f"the replica's node {node} did not answer for {self._quiet_s:.0f} s"
+            if replica.claim is not None and (reason := self._find_death(attempt, replica)):
                 self._end_start(attempt, replica, reason)
 
     def _excuse(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
         """Counts launchers that can't call, but will, as if they had just called."""
         for replica in needed:
-            key = (attempt.id, replica.name, replica.allocation)
-            self._contacts[key] = replica.contact, self._monotonic()
+            self._lost_nodes.excuse(attempt.id, replica)
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
         """Returns whether nothing of the replica runs, by its launcher's report or silence."""
         report = current_report(replica)
         if report is not None and report.state is LauncherState.GONE:
             return True
-        return replica.claim is None or self._is_quiet(attempt, replica)
+        return replica.claim is None or self._find_death(attempt, replica) is not None
 
-    def _is_quiet(self, attempt: Attempt, replica: Replica) -> bool:
-        return self._quiet_for(attempt, replica) > self._quiet_s
-
-    def _quiet_for(self, attempt: Attempt, replica: Replica) -> float:
-        key = (attempt.id, replica.name, replica.allocation)
-        now_s = self._monotonic()
-        known = self._contacts.get(key)
-        if known is None or known[0] != replica.contact:
-            known = self._contacts[key] = (replica.contact, now_s)
-        return now_s - known[1]
+    def _find_death(self, attempt: Attempt, replica: Replica) -> str | None:
+        return self._lost_nodes.find_death(attempt.id, replica)
 
     def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
         """Cancels other jobs of this name, whose server didn't know of the bound one."""
@@ -453,7 +446,7 @@ class Allocations:
                 except EngineUnavailable as error:
                     log.warning("the server can't cancel job %s of the engine: %s", job.id, error)
         self._orphans = orphans
-        self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
+        self._lost_nodes.keep_only(known)
         self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
         self._idle.forget_others(known)
         self._problems.forget_others(lambda key: key in known)

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -276,16 +276,27 @@ class AttemptFiles:
         """Records a launcher's claim on the replica in its allocation; returns the first one.
         Raises OSError.
         """
-        path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.claim"
-        return write_once(path, claim)
+        return write_once(self._note_path(attempt_id, replica, "claim"), claim)
+
+    def keep_note(
+        self, attempt_id: AttemptId, replica: Replica, kind: str, content: Content
+    ) -> None:
+        """Stores a note on the replica's launcher, in place of an earlier one. Raises OSError."""
+        replace(self._note_path(attempt_id, replica, kind), content)
+
+    def read_note(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Content | None:
+        return _read(self._note_path(attempt_id, replica, kind))
 
     def keep_report(self, attempt_id: AttemptId, replica: Replica, report: LauncherReport) -> None:
         """Stores a launcher's report; an unchanged one only renews its time. Raises OSError."""
-        path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.report"
+        path = self._note_path(attempt_id, replica, "report")
         if report == replica.report:
             os.utime(path)
         else:
-            replace(path, {**vars(report), "state": report.state.value})
+            said = {
+                each.name: getattr(report, each.name) for each in fields(report) if each.compare
+            }
+            replace(path, {**said, "state": report.state.value})
 
     def discard(self, attempt_id: AttemptId) -> None:
         """Removes the attempt's files. Raises OSError if they can't be moved away."""
@@ -301,6 +312,9 @@ class AttemptFiles:
 
     def _path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
         return self._root / attempt_id / _start(replica.name, replica.restart, kind)
+
+    def _note_path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
+        return self._root / attempt_id / f"{replica.name}.{replica.allocation}.{kind}"
 
     def _run_path(self, attempt_id: AttemptId, replica: Replica) -> Path:
         return self._path(attempt_id, replica, _run_kind(replica.moved))

@@ -17,6 +17,7 @@ from footplate.backends.engine.attempt_files import Attempt, Content, make_ticke
 from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
+from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
@@ -37,9 +38,10 @@ class LauncherSettings:
     ``url`` returns the server's address for nodes, ``authority`` the certificate (PEM) by which
     they verify it if that is https. ``archive`` and ``supervisor`` are digests of the files that
     launchers run. A launcher without contact for ``lease_s`` ends its replica, and ``margin_s``
-    later no process of it is left. ``scratch`` is a directory on each node for this user alone
-    (empty: below /tmp). ``settle_s`` is how long processes may survive that the engine ended
-    without their launcher.
+    later no process of it is left. A node whose launcher is silent for ``node_lost_s`` is lost (0:
+    not set); ``fence`` and ``voids_keys`` are those of ``LostNodeLimits``. ``scratch`` is a
+    directory on each node for this user alone (empty: below /tmp). ``settle_s`` is how long
+    processes may survive that the engine ended without their launcher.
     """
 
     url: Callable[[], str]
@@ -50,6 +52,14 @@ class LauncherSettings:
     lease_s: float = DEFAULT_LEASE_S
     margin_s: float = DEFAULT_MARGIN_S
     settle_s: float = 0.0
+    node_lost_s: float = 0.0
+    fence: tuple[str, ...] = ()
+    voids_keys: bool = False
+
+    @property
+    def limits(self) -> LostNodeLimits:
+        lease_end_s = self.lease_s + self.margin_s
+        return LostNodeLimits(lease_end_s, self.node_lost_s, self.fence, self.voids_keys)
 
 
 class EngineBackend:
@@ -83,7 +93,7 @@ class EngineBackend:
             self._files,
             f"footplate-{service}-",
             self._make_program,
-            settings.lease_s + settings.margin_s,
+            settings.limits,
             monotonic,
             settings.settle_s,
         )
@@ -212,6 +222,7 @@ class EngineBackend:
         self._woken.set()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+        self._allocations.close()
 
     def _open(self) -> None:
         """Starts the backend's thread if needed.

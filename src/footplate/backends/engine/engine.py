@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import Enum
 from typing import Protocol
@@ -61,6 +61,23 @@ class EngineJob:
     """It is being ended as a whole; how, the engine will say when it has ended."""
     tasks: tuple[EngineTask, ...] = ()
     """The tasks by rank; empty: the engine sees the job as a whole."""
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """The state of a node, as far as the engine knows it; 0 and empty mean unknown."""
+
+    name: str
+    silent: bool = False
+    """It doesn't answer the engine. Its processes may run on."""
+    boot_id: str = ""
+    """The kernel's, which differs from boot to boot."""
+    booted_s: float = 0.0
+    """When it was booted (Unix time)."""
+    daemon_started_s: float = 0.0
+    """When the engine's daemon was started there (Unix time)."""
+    off: str = ""
+    """What ends all that ran there, after the node's name in a sentence: ``is powered off``."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +177,14 @@ class Engine(Protocol):
         Raises:
             EngineUnavailable: no node was free soon enough, or the engine doesn't answer.
             EngineRefused: the engine can't run it, or rejects it.
+        """
+        ...
+
+    def node_states(self, names: Sequence[str]) -> Iterable[NodeState]:
+        """Returns the states of nodes by the names that launchers have for them; leaves out nodes
+        of which the engine knows nothing. Others may be among them.
+
+        Raises EngineUnavailable.
         """
         ...
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
+from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Content, Replica
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.domain.errors import NotFound, Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState
@@ -160,6 +161,15 @@ def _serves(
     is_new = bool(report.job) and report.job != allocation.job
     if is_new and files.bind(attempt.id, allocation.number, report.job) != report.job:
         return False
-    claim = {"incarnation": report.incarnation, "node": report.node, "job": report.job}
-    kept = replica.claim or files.claim(attempt.id, replica, claim)
+    kept = replica.claim or files.claim(attempt.id, replica, _claim(report))
     return bool(kept["incarnation"] == report.incarnation)
+
+
+def _claim(report: LauncherReport) -> Content:
+    """Returns a launcher's claim, with the boot of its node: by its id and, in this machine's time,
+    by its moment.
+    """
+    claim: Content = {"incarnation": report.incarnation, "node": report.node, "job": report.job}
+    if not report.boot_id:  # of an earlier version
+        return claim
+    return {**claim, "boot": {"id": report.boot_id, "booted_s": time.time() - report.up_s}}

@@ -25,6 +25,7 @@ from footplate.backends.engine.engine import (
     JobPhase,
     JobRequest,
     LauncherRequest,
+    NodeState,
 )
 from footplate.backends.kubernetes import manifests
 from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
@@ -33,6 +34,8 @@ from footplate.backends.kubernetes.jobs import see_job, see_jobs
 from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.pod_states import find_slow_nodes, see_pod
 from footplate.backends.kubernetes.probe_pod import make_probe, read_message
+from footplate.backends.kubernetes.node_states import is_ready, see_node
+from footplate.backends.kubernetes.pod_states import find_slow_nodes
 from footplate.ports.engines import EngineReport
 
 TIMEOUT_S = 20
@@ -203,7 +206,21 @@ class KubernetesEngine:
         wanted = [name for name in nodes.split(",") if name]
         with self._calls() as core:
             known = {each["metadata"]["name"]: each for each in self._nodes(core)}
-        return tuple(name for name in wanted if not _is_ready(known.get(name)))
+        return tuple(name for name in wanted if not is_ready(known.get(name)))
+
+    def node_states(self, names: Sequence[str]) -> Iterator[NodeState]:
+        """Yields the states of nodes; none if the account may read only its namespace."""
+        with self._calls() as core:
+            for name in names:
+                try:
+                    found = _items(core.list_node(field_selector=f"metadata.name={name}", **_RAW))
+                except ApiException as error:
+                    if error.status == 403:
+                        return
+                    if error.status == 400:  # no node can have this name
+                        continue
+                    raise
+                yield see_node(name, found[0] if found else None)
 
     def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
         """Returns the nodes that are slow to start a Pod and that Kubernetes reports as not
@@ -217,7 +234,7 @@ class KubernetesEngine:
                 if error.status == 403:  # the namespace is all that may be read
                     break
                 raise
-            if not any(_is_ready(node) for node in nodes):
+            if not any(is_ready(node) for node in nodes):
                 silent.add(name)
         return frozenset(silent)
 
@@ -278,7 +295,7 @@ class KubernetesEngine:
                     problems.append(f"the cluster has no namespace {self._namespace}")
             problems += self._missing_rights(core)
             nodes = self._nodes(core)
-        ready = [node for node in nodes if _is_ready(node)]
+        ready = [node for node in nodes if is_ready(node)]
         facts.append(f"nodes: {len(ready)} of {len(nodes)} are ready")
         problems += _unmapped(self._settings, ready) if nodes else []
         fault = self.fault(())
@@ -361,11 +378,6 @@ def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterato
         if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
             wanted = ",".join(f"{key}={value}" for key, value in labels.items())
             yield f"no ready node has the labels {wanted}, which machine type {machine} needs"
-
-
-def _is_ready(node: dict[str, Any] | None) -> bool:
-    conditions = [] if node is None else node["status"].get("conditions") or []
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def _is_old(secret: dict[str, Any], pods: Sequence[dict[str, Any]]) -> bool:

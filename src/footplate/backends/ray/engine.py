@@ -10,7 +10,7 @@ import secrets
 import shlex
 import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from footplate.backends.engine.engine import (
     JobPhase,
     JobRequest,
     LauncherRequest,
+    NodeState,
 )
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.health_checks import HealthChecks
@@ -145,6 +146,18 @@ class RayEngine:
 
     def explain(self, job: EngineJob) -> EngineJob:
         return job
+
+    def node_states(self, names: Sequence[str]) -> Iterator[NodeState]:
+        """Returns whether nodes answer the head, by their addresses.
+
+        Ray's DEAD means no more than that: what runs there may go on, if the network is cut.
+        """
+        answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES})
+        alive = _read(
+            answer,
+            lambda said: {n["node_ip"] for n in _listed(said) if n["state"] == "ALIVE"},
+        )
+        return (NodeState(name, silent=name not in alive) for name in names)
 
     def check(self) -> EngineReport:
         try:

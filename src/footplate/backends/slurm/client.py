@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from footplate.backends.engine.engine import EngineJob, JobRequest, LauncherRequest
+from footplate.backends.engine.engine import EngineJob, JobRequest, LauncherRequest, NodeState
 from footplate.backends.slurm.outputs import JobEnd, JobList
 
 
@@ -42,6 +42,10 @@ class SlurmClient(Protocol):
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns the nodes among ``nodes``, in Slurm's notation, that don't answer Slurm."""
+        ...
+
+    def node_states(self) -> tuple[NodeState, ...]:
+        """Returns the states of all nodes."""
         ...
 
     def read_status(self) -> SlurmStatus: ...

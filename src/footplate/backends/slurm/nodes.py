@@ -7,11 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from footplate.backends.engine.engine import NodeState
 from footplate.backends.slurm.rest_job import read_memory_mb
 
 MAX_NAMES = 100_000
+OFF = frozenset({"POWERED_DOWN", "POWERED_OFF"})
+SILENT = frozenset({"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"})
+"""States of nodes, and flags beside them."""
 _RANGES = re.compile(r"([^\[\],]*)\[([^\]]+)\](.*)")
 _PARTS = re.compile(r"(?:[^,\[]|\[[^\]]*(?:\]|$))+")
+_STATES = re.compile(r"[A-Z_]+")
 _FEATURE = re.compile(r"[A-Za-z0-9_.:=-]+")
 
 
@@ -26,6 +31,9 @@ class SlurmNode:
     partitions: tuple[str, ...] = ()
     silent: bool = False
     """It doesn't answer Slurm: something may still run there."""
+    booted_s: float = 0.0
+    daemon_started_s: float = 0.0
+    """When it was booted, and its slurmd started, in Unix time; 0: unknown."""
 
 
 def describe(node: SlurmNode) -> str:
@@ -33,6 +41,23 @@ def describe(node: SlurmNode) -> str:
     parts += [f"GRES {','.join(node.gres)}"] if node.gres else []
     parts += [f"features {','.join(node.features)}"] if node.features else []
     return ", ".join(parts)
+
+
+def split_state(state: str) -> frozenset[str]:
+    """Returns the state and the flags in a word such as ``IDLE+CLOUD+POWERED_DOWN``."""
+    return frozenset(_STATES.findall(state.upper()))
+
+
+def see_state(node: SlurmNode) -> NodeState:
+    """Returns the state of a node. One that Slurm only begins to power down isn't off."""
+    off = not OFF.isdisjoint(split_state(node.state))
+    return NodeState(
+        node.name,
+        silent=node.silent,
+        booted_s=node.booted_s,
+        daemon_started_s=node.daemon_started_s,
+        off="is powered off in Slurm" if off else "",
+    )
 
 
 def expand(nodes: str) -> frozenset[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.backends.slurm.heterogeneous_jobs import join_components
 from footplate.backends.slurm.job_script import WORDS
-from footplate.backends.slurm.nodes import expand
+from footplate.backends.slurm.nodes import SILENT, SlurmNode, expand, split_state
 from footplate.domain.formatting import last_line
 from footplate.ports.backend import EndCause
 
@@ -73,6 +73,7 @@ _REFUSED = frozenset(
 _COMMENT = re.compile(r" Comment=(.*) StdErr=", re.DOTALL)
 _PREEMPTED = re.compile(r" PreemptTime=\d")
 _CANCELLER = re.compile(r"^CANCELLED by (\d+)", re.MULTILINE)
+_FIELD = re.compile(r"(?:^|\s)([A-Za-z]+)=(\S*)")
 _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 
 
@@ -208,6 +209,30 @@ def silent_nodes(text: str, nodes: str) -> tuple[str, ...]:
         if line.endswith("\n") and not any(mark in state.upper() for mark in _SILENT):
             answering.add(node.strip())
     return tuple(sorted(expand(nodes) - answering))
+
+
+def read_nodes(text: str) -> Iterator[SlurmNode]:
+    """Yields the nodes in the output of ``scontrol show node --oneliner``, with moments in Unix
+    time; a moment in another form counts as unknown.
+    """
+    for line in text.splitlines(keepends=True):
+        # The first field of a name counts: what users write, such as comments, comes after it.
+        fields = dict(reversed(_FIELD.findall(line)))
+        if line.endswith("\n") and fields.get("NodeName") and fields.get("State"):
+            state = fields["State"]
+            yield SlurmNode(
+                name=fields["NodeName"],
+                state=state,
+                cpus=0,
+                memory_mb=0,
+                silent="*" in state or not SILENT.isdisjoint(split_state(state)),
+                booted_s=_read_moment(fields.get("BootTime", "")),
+                daemon_started_s=_read_moment(fields.get("SlurmdStartTime", "")),
+            )
+
+
+def _read_moment(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def describe_nodes(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from footplate.backends.engine.engine import EngineJob
 from footplate.backends.slurm import outputs
-from footplate.backends.slurm.nodes import SlurmNode
+from footplate.backends.slurm.nodes import SILENT, SlurmNode
 from footplate.backends.slurm.outputs import JobEnd
 
 VERSIONS = range(38, 47)
@@ -19,7 +19,6 @@ _ALREADY_ENDED = 2021
 _PARSING = range(9000, 9100)
 _FLAGS = ("COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "REQUEUED", "SPECIAL_EXIT")
 """The flags of a job's state: what squeue shows in its place."""
-_SILENT = {"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"}
 
 
 def choose_version(document: Mapping[str, Any]) -> int:
@@ -143,8 +142,17 @@ def _read_node(node: Mapping[str, Any]) -> SlurmNode:
         gres=_listed(node.get("gres")),
         features=_listed(node.get("features")),
         partitions=_listed(node.get("partitions")),
-        silent=not _SILENT.isdisjoint(states),
+        silent=not SILENT.isdisjoint(states),
+        booted_s=_number(node.get("boot_time")),
+        daemon_started_s=_number(node.get("slurmd_start_time")),
     )
+
+
+def _number(value: object) -> float:
+    """Returns a number, which newer versions wrap with whether it is set; 0 without one."""
+    if isinstance(value, dict):
+        value = value.get("number") if value.get("set") else 0
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _list_of(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

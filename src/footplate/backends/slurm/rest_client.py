@@ -16,6 +16,7 @@ from footplate.backends.engine.engine import (
     EngineUnavailable,
     JobRequest,
     LauncherRequest,
+    NodeState,
 )
 from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
@@ -92,6 +93,9 @@ class RestClient:
         named = _read(lambda: nodes.expand(nodes_))
         answering = {node.name for node in self._nodes() if not node.silent}
         return tuple(sorted(named - answering))
+
+    def node_states(self) -> tuple[NodeState, ...]:
+        return tuple(map(nodes.see_state, self._nodes()))
 
     def read_status(self) -> SlurmStatus:
         version = self._find_version()

@@ -16,8 +16,9 @@ from footplate.backends.engine.engine import (
     JobPhase,
     JobRequest,
     LauncherRequest,
+    NodeState,
 )
-from footplate.backends.slurm import job_script, outputs
+from footplate.backends.slurm import job_script, nodes, outputs
 from footplate.backends.slurm.client import SlurmClient, SlurmStatus
 from footplate.backends.slurm.job_script import SlurmSettings
 from footplate.backends.slurm.outputs import JobEnd
@@ -46,6 +47,8 @@ class CommandClient:
         self._environment = {**environment, "LC_ALL": "C", **settings.environment}
         self._limits = PartitionLimits(settings, self._read_limits)
         self._by_task: bool | None = None
+        self._asking_environment = {**self._environment, "SLURM_TIME_FORMAT": "%s"}
+        """The same, with moments as Unix time; sbatch would pass it on to the job."""
 
     def submit(self, request: JobRequest) -> str:
         parts = job_script.split(self._settings, request.launchers)
@@ -116,6 +119,10 @@ class CommandClient:
         except ValueError as error:
             raise EngineUnavailable(str(error)) from error
 
+    def node_states(self) -> tuple[NodeState, ...]:
+        text = self._ask("scontrol", "show", "node", "--all", "--oneliner")
+        return tuple(map(nodes.see_state, outputs.read_nodes(text)))
+
     def read_status(self) -> SlurmStatus:
         partition = self._settings.partition
         only = ("-p", partition) if partition else ()
@@ -173,7 +180,7 @@ class CommandClient:
                 input=given,
                 capture_output=True,
                 timeout=self._settings.timeout_s,
-                env=self._environment,
+                env=self._environment if command[0] == "sbatch" else self._asking_environment,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
@@ -224,6 +231,10 @@ class SlurmEngine:
         if job.lost or job.cause not in (EndCause.UNKNOWN, EndCause.CANCELLED):
             return job
         return outputs.explain_end(job, self._client.read_end(job))
+
+    def node_states(self, names: Sequence[str]) -> builtins.tuple[NodeState, ...]:
+        wanted = frozenset(names)
+        return tuple(state for state in self._client.node_states() if state.name in wanted)
 
     def check(self) -> EngineReport:
         try:

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from footplate.protocol.launcher import LauncherAnswer, LauncherReport
 from footplate.protocol.message import DecodeError
-from footplate.replica.file_io import is_there, write_text
+from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.parent import LEFT, OK
@@ -79,6 +79,14 @@ def now_s() -> float:
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+def read_boot_id() -> str:
+    """Returns the kernel's id of this boot; empty where it can't be read."""
+    try:
+        return read_text("/proc/sys/kernel/random/boot_id").strip()
+    except OSError:  # no proof of another boot counts then
+        return ""
+
+
 class Launcher:
     def __init__(
         self,
@@ -104,6 +112,7 @@ class Launcher:
         """Why the replica ends whatever the server says: the lease, or a signal."""
         self._end_at_s = 0.0
         self._answered_s = now_s()
+        self._boot_id = read_boot_id()
         self._stopped = False
         self._told = False
         """Whether a supervisor that lives was told to stop."""
@@ -227,6 +236,8 @@ class Launcher:
             ending=self._must_end,
             stopping=self._stopped,
             hold_s=hold_s,
+            boot_id=self._boot_id,
+            up_s=now_s(),
         )
         return report.encode()
 

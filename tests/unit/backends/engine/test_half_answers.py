@@ -137,6 +137,15 @@ class HalfAnswers(RuleBasedStateMachine):
     def exit(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from(self.world.engine.launchers)).exit()
 
+    @rule(data=st.data(), boots=st.booleans())
+    @precondition(lambda self: self.world.engine.launchers)
+    def crash_a_node(self, data: st.DataObject, boots: bool) -> None:  # noqa: FBT001
+        """Where it is booted again, the engine proves that what ran there has ended."""
+        launcher = data.draw(st.sampled_from(self.world.engine.launchers))
+        self.world.engine.crash(launcher)
+        if boots:
+            self.world.engine.boot(launcher)
+
     @rule(data=st.data(), said=st.booleans())
     @precondition(lambda self: self.world.engine.launchers)
     def kill_a_launcher(self, data: st.DataObject, said: bool) -> None:  # noqa: FBT001
