@@ -76,6 +76,7 @@ class EngineRig:
         host: str = "127.0.0.1",
         lease_s: float = 600.0,
         margin_s: float = 60.0,
+        fence: tuple[str, ...] = (),
         supervisor: Path | None = None,
         make_ticket: Callable[..., SupervisorTicket] = SupervisorTicket,
     ) -> None:
@@ -87,7 +88,7 @@ class EngineRig:
         self._archives.mkdir(mode=0o700)
         self._launcher = build_archive(archives)
         self._supervisor = supervisor or Path(fake_supervisor.__file__)
-        self._lease_s, self._margin_s = lease_s, margin_s
+        self._lease_s, self._margin_s, self._fence = lease_s, margin_s, fence
         self._tokens = LauncherTokens(b"a key of a test")
         files = dict(self._digests())
         self.calls = LauncherCalls(
@@ -122,6 +123,7 @@ class EngineRig:
                 scratch=str(self.scratch),
                 lease_s=self._lease_s,
                 margin_s=self._margin_s,
+                fence=self._fence,
             ),
             tokens=self._tokens,
             calls=self.calls,

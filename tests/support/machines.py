@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,9 +34,13 @@ def require_machines() -> None:
 
 
 class Machines:
-    """``names`` are machines that can be started; this machine is on their switch, too."""
+    """``names`` are machines that can be started; this machine is on their switch, too.
 
-    def __init__(self, names: Sequence[str]) -> None:
+    ``own_uptime``: each counts from its own start for how long it is up.
+    """
+
+    def __init__(self, names: Sequence[str], *, own_uptime: bool = False) -> None:
+        self._own_uptime = own_uptime
         number = (os.getpid() + _STEP * next(_MADE)) % (_NETS * 256)
         self.names = tuple(names)
         self._prefix = f"fp{number}"
@@ -63,6 +68,7 @@ class Machines:
                 (
                     *("nsenter", f"--net=/var/run/netns/{self.space(name)}"),
                     *("unshare", "--mount", "--pid", "--fork", "--uts", "--kill-child"),
+                    *self._time_options(),
                     *("--mount-proc", "bash", "-c", _INIT, name, *command),
                 ),
                 env=dict(environment),
@@ -72,6 +78,11 @@ class Machines:
                 cwd="/",
                 start_new_session=True,
             )
+
+    def _time_options(self) -> tuple[str, ...]:
+        if not self._own_uptime:
+            return ()
+        return ("--time", f"--boottime=-{int(time.clock_gettime(time.CLOCK_BOOTTIME))}")
 
     def runs(self, name: str) -> bool:
         return name in self._inits
@@ -129,8 +140,8 @@ class Machines:
 
 
 @contextmanager
-def connected_machines(*names: str) -> Iterator[Machines]:
-    machines = Machines(names)
+def connected_machines(*names: str, own_uptime: bool = False) -> Iterator[Machines]:
+    machines = Machines(names, own_uptime=own_uptime)
     try:
         machines.connect()
         yield machines

@@ -323,7 +323,7 @@ def running_slurm_on_machines() -> Iterator[SlurmMachines]:
     require_machines()
     with (
         short_folder("slurm") as folder,
-        connected_machines(*NODES) as machines,
+        connected_machines(*NODES, own_uptime=True) as machines,
         _running(SlurmMachines(folder, machines)) as found,
     ):
         yield found
