@@ -47,7 +47,7 @@ echo "$id"
     "sinfo": "echo slurm 22.05.8\n",
 }
 STEADY_S = 20.0
-HOLD_S = 35.0
+HOLD_S = 20.0
 REPORT_S = 30.0
 """How often a supervisor that has nothing to say reports."""
 

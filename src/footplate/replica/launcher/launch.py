@@ -41,7 +41,7 @@ COPIED = "copied"
 """What a ticket says of files where the node doesn't share the folders of buckets."""
 COPIES = "copies"
 KEPT = "kept"
-LONGEST_HOLD_S = 35.0
+LONGEST_HOLD_S = 20.0
 _ANSWER_S = 20.0
 _MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
 _LOOK_S = 0.05
