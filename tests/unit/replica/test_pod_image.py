@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from footplate.backends.kubernetes import image_pods
-from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.containers.registry import ImageConfig
 from footplate.protocol.task import BoundBucket, ContainerTask
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container import mounts

@@ -29,12 +29,12 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.kubernetes import manifests
 from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
-from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage, find_logins
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
 from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.node_states import is_ready, see_node
 from footplate.backends.kubernetes.pod_states import find_slow_nodes, see_pod
 from footplate.backends.kubernetes.probe_pod import make_probe, read_message
+from footplate.containers.registry import ImageConfig, UnknownImage, find_logins
 from footplate.ports.engines import EngineReport
 
 TIMEOUT_S = 20

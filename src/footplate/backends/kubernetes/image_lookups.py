@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
-from footplate.backends.kubernetes.image_registry import ImageConfig, read_image
+from footplate.containers.registry import ImageConfig, read_image
 
 if TYPE_CHECKING:
-    from footplate.backends.kubernetes.image_registry import Login
+    from footplate.containers.registry import Login
 
     Read = Callable[[str, Mapping[str, Login]], ImageConfig]
 

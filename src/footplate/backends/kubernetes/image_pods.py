@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.containers.registry import ImageConfig
 
 COPIER = "footplate-python"
 """The init container, and its volume."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.kubernetes import image_pods
-from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.containers.registry import ImageConfig
 from footplate.protocol.site_variables import SITE_VARIABLES
 
 CONTAINER = "replica"

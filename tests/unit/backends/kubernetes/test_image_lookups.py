@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from footplate.backends.kubernetes.image_lookups import LONGEST_S, ImageLookups, SlowRegistry
-from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage
+from footplate.containers.registry import ImageConfig, UnknownImage
 from tests.support.local_backend import wait_until
 
 LIMIT_S = 60

@@ -8,9 +8,9 @@ from typing import Any
 
 from kubernetes.client import ApiClient
 
-from footplate.backends.kubernetes.image_registry import ImageConfig
 from footplate.backends.kubernetes.manifests import PodSettings, make_pod, make_secret
 from footplate.backends.kubernetes.pod_states import see_pod
+from footplate.containers.registry import ImageConfig
 from tests.unit.backends.kubernetes.test_pods import CHIEF, REQUEST, TEMPLATE
 
 REFERENCE = "example.com/team/model@sha256:" + "0" * 64

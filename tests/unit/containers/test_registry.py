@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from footplate.backends.kubernetes.image_registry import (
+from footplate.containers.registry import (
     UnknownImage,
     find_logins,
     read_image,
@@ -134,14 +134,14 @@ def test_an_answer_without_sense_is_an_error_of_the_registry(
 def test_a_registry_that_sends_without_end_is_left(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("footplate.backends.kubernetes.image_registry.MAX_BYTES", 1000)
+    monkeypatch.setattr("footplate.containers.registry.MAX_BYTES", 1000)
     registry.tag = registry.add({"long": "x" * 2000})
     with pytest.raises(UnknownImage, match="is larger than"):
         read_image(f"{registry.host}/team/model:1", {})
 
 
 def test_a_token_without_end_is_left(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("footplate.backends.kubernetes.image_registry.MAX_BYTES", 1000)
+    monkeypatch.setattr("footplate.containers.registry.MAX_BYTES", 1000)
     registry.realm, registry.good = f"http://{registry.host}/token", "x" * 2000
     login = {registry.host: ("user", "secret")}
     with pytest.raises(UnknownImage, match="is larger than"):
