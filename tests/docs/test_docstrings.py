@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (ROOT / "src", ROOT / "reduction" / "src")
-FOREIGN = {"ClientDisconnect", "NVMLError", "WebSocketDisconnect"}
+FOREIGN = {"ClientDisconnect", "HTTPException", "NVMLError", "WebSocketDisconnect"}
 """Exceptions of libraries."""
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 _SENTENCE = re.compile(r"\bRaises ((?:[A-Z]\w+(?:, | or | and )?)+)")

@@ -11,6 +11,7 @@ from typing import Any
 from footplate.backends.engine.backend import DEFAULT_LEASE_S, DEFAULT_MARGIN_S
 from footplate.backends.slurm import rest_settings
 from footplate.backends.slurm.job_script import CHOSEN
+from footplate.containers.discovery import COMMANDS
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import joined, nearest, quoted
@@ -55,7 +56,9 @@ class RegionBinding:
     shared: str | None = None
     """A folder that all nodes see at the same path, in which environments are kept."""
     containers: bool | str = False
-    """Whether the nodes have an engine for container images, or the path of its socket."""
+    """Whether the nodes have an engine for container images, or the path of its socket, or the name
+    of the command that runs images without one.
+    """
     python: str = "python3"
     """The interpreter that runs the launcher on the nodes."""
     lease_s: float | None = None
@@ -101,8 +104,10 @@ class RegionBinding:
     """The administrator's command that ends all that runs on a node, whose name it gets."""
 
     @property
-    def engine_socket(self) -> str:
-        """Returns the path of the engine's socket on the nodes; '' for the usual ones."""
+    def container_engine(self) -> str:
+        """Returns the path of the engine's socket on the nodes, '' for the usual ones, or the name
+        of a command.
+        """
         return self.containers if isinstance(self.containers, str) else ""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
@@ -348,8 +353,9 @@ _NODES: dict[str, _Check] = {
     "env": _check_env,
 }
 _containers = _rule(
-    lambda value: isinstance(value, bool) or _is_path(value),
-    "true, false, or the path of the container engine's socket on the nodes",
+    lambda value: isinstance(value, bool) or value in tuple(COMMANDS) or _is_path(value),
+    f"true, false, {', '.join(COMMANDS)}, or the path of the container engine's socket on the "
+    "nodes",
 )
 _reserve = _rule(lambda value: isinstance(value, bool), "true or false")
 _KEYS: dict[str, dict[str, _Check]] = {

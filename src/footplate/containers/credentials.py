@@ -11,7 +11,7 @@ from footplate.domain.image_reference import DEFAULT_REGISTRY
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Mapping, Tuple
 
 _HUB = "https://index.docker.io/v1/"
 """The name of Docker Hub among credential helpers."""
@@ -33,6 +33,12 @@ class Credentials:
         self.config = config
         self.user = (found.get("username") or "of a token") if found else None
         self._found = found
+
+    @property
+    def login(self) -> Tuple[str, str] | None:
+        """Returns user and password; None without a login, or where it is a token alone."""
+        found = self._found or {}
+        return (found["username"], found["password"]) if "password" in found else None
 
     @property
     def header(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import sys
@@ -181,12 +182,54 @@ def _is_socket(path: str) -> bool:
         return False
 
 
+COMMANDS = {"apptainer": ("apptainer", "singularity")}
+"""The commands that run images without an engine, by the value of a region's ``containers``."""
+_NAMESPACES = "/proc/sys/user/max_user_namespaces"
+
+
+def find_command(name: str, environ: Mapping[str, str]) -> str:
+    """Returns the path of the first of the commands in the node's PATH. Raises NoEngine."""
+    for command in COMMANDS[name]:
+        path = shutil.which(command, path=environ.get("PATH"))
+        if path:
+            return path
+    raise NoEngine(
+        f"node {os.uname().nodename} has no {' or '.join(COMMANDS[name])} in its PATH; install "
+        "Apptainer there, or load its module before jobs start"
+    )
+
+
+def ask_version(path: str) -> str:
+    """Returns the first line of ``--version``. Raises NoEngine."""
+    import subprocess  # only who asks pays for it
+
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=PROBE_TIMEOUT_S * 5, check=True
+        )
+        return done.stdout.decode("utf-8", "replace").strip().splitlines()[0]
+    except (OSError, subprocess.SubprocessError, IndexError) as error:
+        raise NoEngine(f"{path} --version fails: {error}") from error
+
+
+def _check_namespaces() -> None:
+    """Raises NoEngine if the kernel gives users no namespaces, which images need."""
+    with open(_NAMESPACES, encoding="ascii") as file:
+        if os.getuid() and not int(file.read()):
+            raise NoEngine(f"the kernel gives users no namespaces: {_NAMESPACES} is 0")
+
+
 def report(named: str) -> None:
-    """Prints the node, the socket, and what is wrong with it, as JSON."""
+    """Prints the node, the socket or command, and what is wrong with it, as JSON."""
     found = {"node": os.uname().nodename, "socket": "", "fault": ""}
     try:
-        found["socket"] = find_on_node(named, os.environ, os.getuid())
-        found["fault"] = probe(found["socket"]) or ""
+        if named in COMMANDS:
+            found["socket"] = find_command(named, os.environ)
+            found["version"] = ask_version(found["socket"])
+            _check_namespaces()
+        else:
+            found["socket"] = find_on_node(named, os.environ, os.getuid())
+            found["fault"] = probe(found["socket"]) or ""
     except NoEngine as error:
         found["fault"] = str(error)
     sys.stdout.write(json.dumps(found) + "\n")

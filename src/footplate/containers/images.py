@@ -40,9 +40,9 @@ _DENIED = (
     "invalid username/password",
     "unable to retrieve auth token",
 )
-_MISSING = ("manifest unknown", "name unknown", "not found", "no such image")
+MISSING = ("manifest unknown", "name unknown", "not found", "no such image")
 _ARCHITECTURE = ("no matching manifest for", "no image found in manifest list", "no match for plat")
-_FULL = ("no space left on device", "disk quota exceeded")
+FULL = ("no space left on device", "disk quota exceeded")
 _LIMITED = ("toomanyrequests", "too many requests", "rate limit")
 _UNREACHABLE = (
     "connection refused",
@@ -74,7 +74,7 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
             f"{registry} has no image {short} for this machine{_wanted(text)}; build the image "
             "for this machine, too"
         )
-    if any(words in lowered for words in _FULL):
+    if any(words in lowered for words in FULL):
         return f"the engine's disk has no space for {reference}; free some (docker system prune)"
     if any(words in lowered for words in _LIMITED):
         return (
@@ -92,7 +92,7 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
         return _denied(short, registry, credentials)
     if any(words in lowered for words in _UNREACHABLE):
         return f"the registry {registry} can't be reached: {_cause(text)}"
-    if any(words in lowered for words in _MISSING):
+    if any(words in lowered for words in MISSING):
         return f"{registry} has no image {short}; check the name, or push it first"
     return f"the engine can't pull {reference}: {text}"
 
@@ -173,7 +173,7 @@ def pull(
     except MalformedReference as error:
         raise ImageFailure(f"'{name}' names no image: {error}") from error
     engine, report = Engine(socket, None), Reporter()
-    with _alone(reference, lock_dir, report) as waited, _sentences(engine):
+    with alone(reference, lock_dir, report, os.uname().nodename) as waited, _sentences(engine):
         if waited and engine.inspect_image(_without_tag(reference)) is not None:
             return
         credentials = find_credentials(reference.registry, environment)
@@ -308,13 +308,16 @@ class _Watch:
 
 
 @contextmanager
-def _alone(reference: ImageReference, lock_dir: str, report: Reporter) -> Iterator[bool]:
+def alone(
+    reference: ImageReference, lock_dir: str, report: Reporter, node: str = ""
+) -> Iterator[bool]:
     """Keeps other processes from pulling the image; yields whether it had to wait for one.
 
-    Nodes may share ``lock_dir``, but not their engines, so each node has its own locks.
+    Nodes may share ``lock_dir``, but not their engines: each ``node`` has its own locks. Without
+    one the lock is that of all.
     """
     os.makedirs(lock_dir, exist_ok=True)
-    subject = f"{os.uname().nodename} {reference}"
+    subject = f"{node} {reference}"
     path = os.path.join(lock_dir, f"{hashlib.sha256(subject.encode()).hexdigest()[:32]}.lock")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -71,8 +71,8 @@ def _no_containers(region: str, cluster: EngineMachines) -> str:
     return (
         f"region {region} runs jobs on {cluster.title}, where its settings allow no containers. If "
         "the nodes have Podman or Docker, set containers = true in the region's [[regions]] "
-        "table. Else send the job to a region of this machine (`footplate regions list`), or "
-        "train from a package"
+        'table; if they have Apptainer, containers = "apptainer". Else send the job to a region of '
+        "this machine (`footplate regions list`), or train from a package"
     )
 
 

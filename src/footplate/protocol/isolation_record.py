@@ -36,3 +36,5 @@ class IsolationRecord(Message, sparse=True):
     """The container was made, or was about to be."""
     guarded: bool = False
     """It has a guard."""
+    nested: bool = False
+    """The program is in a container that the process which was started has made."""

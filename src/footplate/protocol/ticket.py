@@ -63,7 +63,9 @@ class SupervisorTicket(Message, sparse=True):
     image_puller: tuple[str, ...] = ()
     """The command that pulls container images."""
     container_engine: str = ""
-    """The socket of the node's engine, where the region names one."""
+    """The socket of the node's engine, or the name of a command that runs images, where the region
+    names one.
+    """
     files: str = ""
     """``copied``: the node doesn't share the folders of buckets."""
     keeps_files: bool = False

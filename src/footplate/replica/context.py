@@ -148,6 +148,10 @@ class Context:
         self.directory_locks = DirectoryLocks()
         self.directories: list[str] = []
         """The job's, as real paths, once they are made."""
+        self.nested = False
+        """The process that was started runs the program in a container. If a signal ends the
+        program, this process exits with 128 more than the signal's number.
+        """
         self.clean = True
         """Nothing is known to be left of what was started."""
 
@@ -186,6 +190,7 @@ class Context:
         """Writes the record for cleanup, before cleanup may need it."""
         if self.containment is not None:
             record = mode_selection.describe(self.containment, self.mark)
+            record.nested = self.nested
             if self.child is not None:
                 self.child.fill(record)
             if record != self._kept:

@@ -205,14 +205,16 @@ def _prepare(context: Context) -> Phase:
 
 
 def _begin_container(context: Context) -> Phase:
-    """Starts the phases of a container, in an engine or in the Pod with the image. Raises as
-    ``begin`` does.
+    """Starts the phases of a container: in an engine, by Apptainer, or in the Pod with the image.
+    Raises as ``begin`` does.
     """
     # Only containers pay for it.
-    from footplate.replica.container import container_phases, pod_image
+    from footplate.replica.container import container_phases, file_program, pod_image
 
     if pod_image.is_there(context.host):
         return pod_image.begin(context)
+    if file_program.is_chosen(context.ticket):
+        return file_program.begin(context)
     return container_phases.begin(context)
 
 

@@ -26,6 +26,8 @@ KILL_AGAIN_S = 5.0
 QUIET_S = 2.0
 """A stream that nobody should hold any more is given up when it says nothing for so long."""
 LONGEST_DRAIN_S = 30.0
+_SIGNALS = 65
+"""One more than the highest signal of Linux."""
 _READS_OF_A_PIPE = 5
 """A full pipe holds 64 KiB, which a stream reads in pieces of 16 KiB; one more finds the end."""
 
@@ -149,6 +151,8 @@ class Running(Phase):
         self._sampler.close()
         self._disk.close()
         status = self.context.end_child() or 0
+        if self.context.nested:
+            status = _find_signal(status)
         if not self.context.clean:
             message = (
                 "some processes that the program started can't be killed; the supervisor tries "
@@ -161,6 +165,14 @@ class Running(Phase):
         end.limits = self.context.process_limits
         self.context.peak_bytes = self._sampler.peak_bytes
         return Draining(self.context, self._output, end, self._metrics)
+
+
+def _find_signal(status: int) -> int:
+    """Returns the wait status of a program that ended by a signal, where ``status`` says so by an
+    exit code above 128.
+    """
+    number = os.WEXITSTATUS(status) - 128 if os.WIFEXITED(status) else 0
+    return number if 0 < number < _SIGNALS else status
 
 
 def _watch_metrics(context: Context) -> Watch | None:

@@ -17,6 +17,7 @@ from footplate.replica.program_user import open_directories, require_reach
 from footplate.replica.realpath import find_real
 from footplate.replica.tensorflow_storage import make_roots
 from footplate.replica.user_names import HOME_DIRECTORY, make_records, name_user
+from footplate.replica.workdir import PROGRAM_FILE
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def run_program(
     OSError.
     """
     if context.task.web_access:
-        context.home.write("program.json", {"environment": environment, "directory": directory})
+        context.home.write(PROGRAM_FILE, {"environment": environment, "directory": directory})
 
     def begin(stdout: int, stderr: int) -> None:
         launch = Launch(argv, environment, directory, stdout, stderr)

@@ -16,6 +16,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+PROGRAM_FILE = "program.json"
+"""The file in HOME with the variables and the directory that the program was started with."""
 _TMP_MODE = 0o1777
 _HELD_BYTES = 4096
 

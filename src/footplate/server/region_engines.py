@@ -39,6 +39,7 @@ from footplate.backends.slurm import (
     container_check,
 )
 from footplate.backends.slurm.mapping_check import check_mapping
+from footplate.containers.discovery import COMMANDS
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.catalogue import Catalogue
@@ -236,7 +237,7 @@ def _find_needs(
         shared=region.shared or "",
         buckets=str(data_dir.buckets.resolve()) if region.files == SHARED else "",
         uv=str(Path(uv.find_uv_bin())),
-        program=container_check.make_program(region.engine_socket) if region.containers else "",
+        program=container_check.make_program(region.container_engine) if region.containers else "",
     )
 
 
@@ -285,7 +286,7 @@ class RegionEngines:
                 supervisor=self._digest,
                 scratch=region.scratch or "",
                 lease_s=region.lease_s or DEFAULT_LEASE_S,
-                settle_s=_CONTAINERS_END_S if region.containers else 0.0,
+                settle_s=_CONTAINERS_END_S if _outlive_jobs(region) else 0.0,
                 node_lost_s=region.node_lost_s or 0.0,
                 fence=region.fence,
                 voids_keys=region.files == COPIED,
@@ -299,6 +300,11 @@ class RegionEngines:
 
     def _authority(self) -> str:
         return "" if self._cluster is None else self._cluster.certificate_file.read_text()
+
+
+def _outlive_jobs(region: RegionBinding) -> bool:
+    """Returns whether containers are children of an engine, which the end of a job leaves alone."""
+    return bool(region.containers) and region.container_engine not in COMMANDS
 
 
 def _place(region: RegionBinding) -> str:
@@ -343,7 +349,7 @@ def _tickets(
         py_spy=str(find_py_spy() or ""),
         pythons=tuple(settings.pythons),
         fetch_interpreters=settings.fetches_interpreters,
-        container_engine=region.engine_socket or "",
+        container_engine=region.container_engine,
         service=data_dir.identity().id,
         private=tuple(str(path.absolute()) for path in private),
         blocked=tuple(str(path.absolute()) for path in files),

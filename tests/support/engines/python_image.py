@@ -40,6 +40,7 @@ PROGRAMS = (
     "hostname id kill ln ls mkdir mkfifo mktemp mv nproc ps printf pwd readlink realpath rm rmdir",
     "sed seq sha256sum sleep sort stat sync tail tee test timeout touch tr true truncate uname wc",
 )
+UNNEEDED = re.compile(r"/(?:site-packages|ensurepip|pydoc_data|distutils|__pycache__)/")
 SHELL_PROGRAMS = frozenset({"sh", "cat", "env", "ls", "mkdir", "sleep", "id"})
 PATHS = "PATH=/usr/local/bin:/usr/bin:/bin"
 LIBRARIES = "LD_LIBRARY_PATH=/usr/local/lib"
@@ -67,6 +68,22 @@ def python_files() -> IO[bytes]:
     archive = _pack_files()
     archive.seek(0)
     return archive
+
+
+def small_python_files() -> IO[bytes]:
+    """The image's files without packages and what else small programs do without, in half the
+    bytes: for engines that compress them.
+    """
+    small = io.BytesIO()
+    with (
+        tarfile.open(fileobj=python_files()) as files,
+        tarfile.open(fileobj=small, mode="w") as archive,
+    ):
+        for entry in files:
+            if not UNNEEDED.search(entry.name):
+                archive.addfile(entry, files.extractfile(entry) if entry.isreg() else None)
+    small.seek(0)
+    return small
 
 
 @cache

@@ -196,9 +196,11 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
 def test_whether_nodes_run_containers() -> None:
     (yes,) = read_region_bindings([slurm(containers=True)])
     (named,) = read_region_bindings([slurm(containers="/run/podman/podman.sock")])
-    assert (yes.containers, yes.engine_socket) == (True, "")
-    assert named.engine_socket == "/run/podman/podman.sock"
-    allowed = "true, false, or the path of the container engine's socket on the nodes"
+    assert (yes.containers, yes.container_engine) == (True, "")
+    assert named.container_engine == "/run/podman/podman.sock"
+    (command,) = read_region_bindings([slurm(containers="apptainer")])
+    assert (command.containers, command.container_engine) == ("apptainer", "apptainer")
+    allowed = "true, false, apptainer, or the path of the container engine's socket on the nodes"
     assert wrongs(slurm(containers="yes")) == [
         ("regions[0].containers", f"'yes' given; allowed: {allowed}")
     ]

@@ -59,6 +59,8 @@ class Registry:
         return Response(status_code=404) if content is None else Response(content)
 
     async def token(self, request: Request) -> Response:
+        if "authorization" not in request.headers:
+            return Response(status_code=401)
         self.tokens.append(f"{request.query_params['scope']} {request.headers['authorization']}")
         return JSONResponse({"token": self.good})
 

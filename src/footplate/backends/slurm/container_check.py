@@ -7,7 +7,9 @@ from importlib import resources
 
 
 def make_program(socket: str) -> str:
-    """Returns a program that prints a node's container engine. ``socket`` is its path, or empty."""
+    """Returns a program that prints a node's container engine. ``socket`` is its path or empty, or
+    the name of a command.
+    """
     source = resources.files("footplate") / "containers" / "discovery.py"
     return source.read_text() + f"\nreport({socket!r})\n"
 
@@ -22,8 +24,10 @@ def read_answer(text: str) -> tuple[str, str]:
             "",
             f"containers: the check on a node printed {text[:200]!r}, which isn't its result",
         )
+    if not fault and "version" in found:
+        return f"containers: node {node} has {found['version']} at {socket}", ""
     if not fault:
         return f"containers: node {node} has a container engine at {socket}", ""
     if socket:
-        fault = f"node {node} can't use its container engine at {socket}: {fault}"
+        fault = f"node {node} can't run images by {socket}: {fault}"
     return "", f"containers: {fault}"

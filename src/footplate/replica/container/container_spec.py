@@ -37,15 +37,9 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     image stage. Raises TaskError, OSError.
     """
     task, program = context.task, require_container(context.task)
-    environment = compose_container_environment(
-        task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
-    )
     devices = find_devices(task, context.ticket, context.host)
-    environment.update({} if devices else _HIDDEN_GPUS)
-    known = {"PYTHONPATH": str(image.get("python_path") or ""), **environment}
-    tools = context.home.tools
-    environment.update(make_hook(known, task.authority, tools, HYPERTUNE_DIRECTORY))
-    environment.update(make_account(task, environment, tools, HYPERTUNE_DIRECTORY))
+    given = {} if devices else _HIDDEN_GPUS
+    environment = compose_variables(context, given, str(image.get("python_path") or ""))
     host: dict[str, Any] = {
         "NetworkMode": "host",
         "IpcMode": "private",
@@ -74,6 +68,22 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
         },
         "HostConfig": host,
     }
+
+
+def compose_variables(
+    context: Context, given: Mapping[str, str], python_path: str
+) -> dict[str, str]:
+    """Returns the variables to set over the image's ENV; ``given`` are some of them, and
+    ``python_path`` is the image's PYTHONPATH. Raises TaskError, OSError.
+    """
+    task, tools = context.task, context.home.tools
+    metrics = f"{HYPERTUNE_DIRECTORY}/output.metrics"
+    environment = compose_container_environment(task, context.host, metrics, context.mark)
+    environment.update(given)
+    known = {"PYTHONPATH": python_path, **environment}
+    environment.update(make_hook(known, task.authority, tools, HYPERTUNE_DIRECTORY))
+    environment.update(make_account(task, environment, tools, HYPERTUNE_DIRECTORY))
+    return environment
 
 
 def join_arguments(program: ContainerTask, image: Mapping[str, Any]) -> list[str] | None:

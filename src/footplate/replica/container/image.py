@@ -12,6 +12,7 @@ import os
 import platform
 import time
 
+from footplate.containers.discovery import COMMANDS
 from footplate.containers.engine_api import Engine, EngineError, EngineGone
 from footplate.containers.images import ImageFailure, pull
 from footplate.containers.leftovers import remove_leftovers
@@ -49,14 +50,23 @@ def main(path: str) -> int:
     home = Home(path)
     task, ticket = home.read_task(), home.read_ticket()
     try:
-        known = os.environ.get(POD_IMAGE)
-        write_line(
-            prepare(task, ticket) if known is None else agree(task, ticket, json.loads(known))
-        )
+        write_line(_answer(task, ticket))
     except (UnusableImage, ImageFailure, EngineError, EngineGone, OSError) as error:
         write_line({"error": str(error)})
         return 1
     return 0
+
+
+def _answer(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
+    """Returns the image of whatever runs images here. Raises as ``prepare`` does."""
+    known = os.environ.get(POD_IMAGE)
+    if known is not None:
+        return agree(task, ticket, json.loads(known))
+    if ticket.container_engine in COMMANDS:
+        from footplate.replica.container import image_file  # which imports this module
+
+        return image_file.prepare(task, ticket)
+    return prepare(task, ticket)
 
 
 def prepare(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
@@ -75,10 +85,10 @@ def prepare(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
     if not pinned:
         always = program.pull == "always"
         own = refer(_have(engine, name, ticket, always=always), name)
-        pinned, first = _pin(ticket, name, own)
+        pinned, first = pin_image(ticket, name, own)
     found = _have(engine, pinned, ticket, always=False)
     config = found.get("Config") or {}
-    _check(found, config, program, name)
+    check_image(str(found.get("Architecture") or ""), config, program, name)
     return {
         "image": {
             "reference": pinned,
@@ -119,10 +129,10 @@ def agree(task: Task, ticket: SupervisorTicket, known: dict[str, Any]) -> dict[s
     """
     program, reference = require_container(task), str(known["reference"])
     name, pinned, notes = program.image, program.pinned, []
-    image = {"Architecture": known["architecture"], "RepoDigests": [reference], "Id": reference}
-    _check(image, known["config"], program, name)
+    image = {"RepoDigests": [reference], "Id": reference}
+    check_image(str(known["architecture"]), known["config"], program, name)
     if not pinned:
-        pinned, first = _pin(ticket, name, reference)
+        pinned, first = pin_image(ticket, name, reference)
         notes = [_describe(image, name)] if first else []
     if pinned != reference:  # it was pushed anew while the job started
         digest = reference.partition("@")[2]
@@ -213,7 +223,7 @@ def _have(engine: Engine, name: str, ticket: SupervisorTicket, *, always: bool) 
     return found
 
 
-def _pin(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool]:
+def pin_image(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool]:
     """Returns the image that the job's first replica chose for this name, and whether this replica
     is the first. Raises UnusableImage.
     """
@@ -234,16 +244,22 @@ def _pin(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool
             return pinned.reference, pinned.first
 
 
-def _check(
-    image: dict[str, Any], config: dict[str, Any], program: ContainerTask, name: str
-) -> None:
-    """Checks that the image can run the program. Raises UnusableImage."""
+def find_architecture() -> str:
+    """Returns the name that images have for this machine's processors."""
     machine = platform.machine()
-    own = _ARCHITECTURES.get(machine, machine)
-    made = str(image.get("Architecture") or own)
-    if made != own:
+    return _ARCHITECTURES.get(machine, machine)
+
+
+def check_image(
+    architecture: str, config: dict[str, Any], program: ContainerTask, name: str
+) -> None:
+    """Checks that the image can run the program. ``architecture`` is that of the image, or empty.
+    Raises UnusableImage.
+    """
+    own = find_architecture()
+    if architecture not in ("", own):
         raise UnusableImage(
-            f"the image {name} is for {made}, and this machine is {own}: "
+            f"the image {name} is for {architecture}, and this machine is {own}: "
             f"build it with `docker build --platform linux/{own}`"
         )
     words = program.command or config.get("Entrypoint")

@@ -12,7 +12,14 @@ import os
 
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.containment import Unavailable
-from footplate.replica.isolation.procfs import Process, boot_id, find, find_all, is_alive
+from footplate.replica.isolation.procfs import (
+    Process,
+    boot_id,
+    find,
+    find_all,
+    find_below,
+    is_alive,
+)
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
@@ -45,6 +52,8 @@ class Entry:
             program = find(record.pid)
             if program is not None and program.start != record.pid_start:
                 program = None
+        if program is not None and record.nested:
+            program = _find_nested(program.pid)
         if program is None or program.zombie:
             raise Unavailable("the replica's program isn't running")
         return cls(program, list(record.groups))
@@ -87,6 +96,32 @@ def _open_namespace(pid: int, kind: str) -> int | None:
     except FileNotFoundError:
         return None
     return os.open(theirs, os.O_RDONLY)
+
+
+def _find_nested(pid: int) -> Process | None:
+    """Returns the program in the container that the process ``pid`` has made: the oldest of its
+    descendants in another process namespace, except the namespace's first process.
+    """
+    depth = len(_read_numbers(pid))
+    found = [find(each) for each in find_below(pid) if _is_nested(_read_numbers(each), depth)]
+    processes = [each for each in found if each is not None]
+    return min(processes, key=lambda process: (process.start, process.pid), default=None)
+
+
+def _is_nested(numbers: list[int], depth: int) -> bool:
+    return len(numbers) > depth and numbers[-1] != 1
+
+
+def _read_numbers(pid: int) -> list[int]:
+    """Returns the process's number in each of its namespaces, the outermost first; [] if it is
+    gone.
+    """
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            lines = [line for line in file if line.startswith("NSpid:")]
+    except OSError:  # it has ended
+        return []
+    return [int(word) for line in lines for word in line.split()[1:]]
 
 
 def _find_first_child(pid: int, start: int) -> Process | None:

@@ -24,7 +24,7 @@ from footplate.replica.shell.shell_process import (
     start,
 )
 from footplate.replica.shell.websocket import WebSocket
-from footplate.replica.workdir import Home
+from footplate.replica.workdir import PROGRAM_FILE, Home
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
@@ -225,8 +225,6 @@ def _read(descriptor: int) -> bytes | None:
 # ``shell HOME ID``: runs a shell beside the program, for one user.
 
 SHELLS_PATH = "/replica/v1/shells"
-PROGRAM_FILE = "program.json"
-"""The file in HOME with the variables and the directory that the program was started with."""
 OK = 0
 FAILED = 1
 _NO_ACCESS = "the job doesn't set enableWebAccess"
@@ -274,6 +272,8 @@ def _open(home: Home, wanted: ShellRequest) -> Tuple[ShellProcess, Callable[[], 
             raise Unavailable(_NO_ACCESS)
         container = ContainerEntry(record)
         return container.start(wanted), lambda: container.alive
+    if record.nested and os.geteuid() == 0:  # the shell would have rights that the program lacks
+        raise Unavailable("jobs of root have no shells in containers of Apptainer")
     entry = Entry.find(record)
     return _start(home, entry, wanted), lambda: entry.alive
 
