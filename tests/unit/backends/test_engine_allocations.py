@@ -26,6 +26,7 @@ class RecordingEngine:
 
     def __init__(self) -> None:
         self.submitted: list[str] = []
+        self.projects: list[str] = []
         self.cancelled: list[str] = []
         self.jobs: tuple[EngineJob, ...] = ()
 
@@ -34,6 +35,7 @@ class RecordingEngine:
 
     def submit(self, request: JobRequest) -> str:
         self.submitted.append(request.name)
+        self.projects.append(request.project)
         return str(len(self.submitted))
 
     def cancel(self, job_id: str) -> None:
@@ -65,7 +67,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.files, self.engine = AttemptFiles(folder), RecordingEngine()
         self.files.open()
-        self.files.make(ATTEMPT, "europe-west4", [self.ticket(0, 0)])
+        self.files.make(ATTEMPT, "europe-west4", [self.ticket(0, 0)], project="my-project")
         self.allocations = Allocations(
             self.engine, self.files, "ours-", lambda *_: b"", LostNodeLimits(60.0), lambda: 0.0
         )
@@ -104,6 +106,7 @@ def test_an_allocation_is_seen_before_its_tickets_are_written(context: Desk) -> 
     context.files.add_ticket(ATTEMPT, context.ticket(1, 1))
     context.advance()
     assert context.engine.submitted == ["ours-u-1.0", "ours-u-1.1"]
+    assert context.engine.projects == ["my-project", "my-project"]
 
 
 def test_an_allocation_whose_tickets_never_came_ends_when_there_is_another(context: Desk) -> None:
