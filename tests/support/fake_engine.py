@@ -169,6 +169,8 @@ class FakeEngine:
         self.loses_answer = False
         self.refuses = ""
         self.tells_lost = False
+        self.looks = 0
+        """How often it was asked for its jobs."""
         self.hidden: set[str] = set()
         self.forgotten: set[str] = set()
         self.jobs: dict[str, EngineJob] = {}
@@ -213,6 +215,7 @@ class FakeEngine:
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
         self._answer()
+        self.looks += 1
         left_out = self.hidden | self.forgotten
         ours = [job for job in self.jobs.values() if job.name.startswith(prefix)]
         return tuple(job for job in ours if job.id not in left_out)

@@ -91,7 +91,7 @@ class EngineBackend:
         self._allocations = Allocations(
             engine,
             self._files,
-            f"footplate-{service}-",
+            f"footplate-{service}-{name}.",
             self._make_program,
             settings.limits,
             monotonic,

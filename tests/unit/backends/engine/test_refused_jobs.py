@@ -107,7 +107,7 @@ def test_one_attempt_that_cannot_be_read_holds_up_no_other(
     odd = world.root / "u-0" / f"{REPLICA}.0.report"
     odd.write_text('{"state": "SLEEPING"}')
     world.turn()
-    assert [job.name for job in world.engine.jobs.values()] == ["footplate-x-u-1.0"]
+    assert [job.name for job in world.engine.jobs.values()] == ["footplate-x-europe-west4.u-1.0"]
     unread, other = world.backend.list()
     assert (unread.presence, unread.restart) == (Presence.WAITING, 0), "it may run"
     assert "SLEEPING" in unread.reason
