@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from footplate.backends.kubernetes.engine import NEEDED_RIGHTS
+from footplate.backends.kubernetes.cluster_check import NEEDED_RIGHTS
 from tests.support.kubernetes import Kubernetes
 
 RENDERED = Path(__file__).resolve().parents[3] / "deploy" / "rendered.yaml"

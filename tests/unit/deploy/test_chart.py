@@ -16,7 +16,7 @@ import yaml
 from kubernetes.client import ApiClient
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
-from footplate.backends.kubernetes.engine import NEEDED_RIGHTS
+from footplate.backends.kubernetes.cluster_check import NEEDED_RIGHTS
 from footplate.backends.kubernetes.manifests import PodSettings, make_pod, make_secret
 from footplate.settings import load_settings
 

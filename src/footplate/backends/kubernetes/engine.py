@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import builtins
-import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from kubernetes import client as api
 from kubernetes import config
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
@@ -28,47 +27,51 @@ from footplate.backends.engine.engine import (
     NodeState,
 )
 from footplate.backends.kubernetes import manifests
+from footplate.backends.kubernetes.cluster_check import check_cluster
+from footplate.backends.kubernetes.connection import (
+    RAW,
+    Connection,
+    connect,
+    items,
+    list_nodes,
+    list_objects,
+    read,
+    say,
+)
 from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
-from footplate.backends.kubernetes.jobs import see_job, see_jobs
+from footplate.backends.kubernetes.jobs import find_jobs, see_job, see_jobs, see_pods
 from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.node_states import is_ready, see_node
-from footplate.backends.kubernetes.pod_states import find_slow_nodes, see_pod
+from footplate.backends.kubernetes.pod_states import (
+    find_end,
+    find_slow_nodes,
+    parse_time,
+    see_pod,
+)
 from footplate.backends.kubernetes.probe_pod import make_probe, read_message
 from footplate.containers.registry import ImageConfig, UnknownImage, find_logins
 from footplate.ports.engines import EngineReport
 
-TIMEOUT_S = 20
 PROBE_S, _PROBE_POLL_S = 40, 0.3
 KEEP = timedelta(minutes=15)
 """How long the objects of a job that has ended stay, for those who look."""
-PAGE = 500
 MAX_ASKED_NODES = 20
 """At each look at the jobs."""
 _MANAGED = ",".join(f"{key}={value}" for key, value in manifests.MANAGED_BY.items())
-NEEDED_RIGHTS = (
-    *(("secrets", verb) for verb in ("create", "get", "list", "patch", "delete")),
-    *(("pods", verb) for verb in ("create", "list", "deletecollection")),
-)
-"""What it calls in its namespace; Pods of a deleted Secret are Kubernetes' own business."""
-
-_RAW: dict[str, Any] = {"_preload_content": False, "_request_timeout": TIMEOUT_S}
-"""Answers as the API gives them: what its objects have more than core/v1 had stays readable."""
-_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-"""Lists without what their objects hold: Secrets of jobs have a whole program, and tokens."""
-_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_Object = dict[str, Any]
+_Objects = list[_Object]
 
 
 class KubernetesEngine:
-    """Runs jobs in one namespace, with the rights of a kubeconfig file or of this service's own
-    Pod.
+    """Runs jobs with the rights of a kubeconfig file or of this service's own Pod.
 
     Without ``kubeconfig`` it uses the file of KUBECONFIG or ``~/.kube/config``, or the Pod's
     service account. It reads and changes only objects labelled as Footplate's, and also reads the
-    state of nodes.
+    state of nodes. ``namespaces`` has those of projects; all others' jobs are in ``namespace``.
+    The id of a job in another namespace is ``NAMESPACE/NAME``.
     """
 
     title = "Kubernetes"
-    oddities: tuple[str, ...] = ()
     rank_variable = manifests.RANK
     job_variable = manifests.ID
     node_variable = manifests.NODE
@@ -80,15 +83,17 @@ class KubernetesEngine:
         kubeconfig: Path | None = None,
         context: str | None = None,
         namespace: str | None = None,
+        namespaces: Mapping[str, str] | None = None,
     ) -> None:
         self._settings = settings
         self._kubeconfig = None if kubeconfig is None else str(kubeconfig)
         self._context = context or None
         self._namespace = namespace or ""
+        self._namespaces = namespaces or {}
         self._lookups = ImageLookups()
-        self._core: Any | None = None
-        self._metadata: Any = None
-        """The same API, which answers lists with the metadata of objects alone."""
+        self._connection: Connection | None = None
+        self.oddities: tuple[str, ...] = ()
+        """Sentences on the objects of the last list that can't be read or deleted."""
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
         if not self._settings.own_image:
@@ -97,36 +102,41 @@ class KubernetesEngine:
 
     def submit(self, request: JobRequest) -> str:
         """Creates the job's missing objects, and so completes an interrupted call."""
-        with self._calls() as core:
-            images = self._read_images(core, request)
-            secret = self._make_secret(core, manifests.make_secret(request))
+        with self._calls() as connection:
+            core = connection.core
+            namespace = self._namespaces.get(request.project, connection.namespace)
+            images = self._read_images(core, namespace, request)
+            secret = self._make_secret(core, namespace, manifests.make_secret(request))
             name: str = secret["metadata"]["name"]
+            job_id = _qualify(connection, namespace, name)
             for rank, launcher in enumerate(request.launchers):
                 image = images.get(launcher.image)
-                pod = manifests.make_pod(self._settings, secret, rank, launcher, image)
+                pod = manifests.make_pod(self._settings, secret, rank, launcher, image, job_id)
                 manifests.limit(pod, self._settings, request)
                 try:
-                    core.create_namespaced_pod(self._namespace, pod, **_RAW)
+                    core.create_namespaced_pod(namespace, pod, **RAW)
                 except ApiException as error:
                     if error.status == 409:
                         continue
                     if error.status in (400, 403, 404, 422):
-                        self._delete(core, name)
+                        _delete(core, namespace, name)
                         raise EngineRefused(
-                            f"Kubernetes refuses the job's Pod: {_say(error)}"
+                            f"Kubernetes refuses the job's Pod: {say(error)}"
                         ) from error
                     raise
             # Last: ``list`` leaves out a job without this mark. If the server dies before it, the
             # job counts as missing and is submitted again, which adds what it lacks. With the mark,
             # a Pod that is missing has been deleted.
             patch = {"metadata": {"annotations": {manifests.COMPLETE: "true"}}}
-            core.patch_namespaced_secret(name, self._namespace, patch, **_RAW)
-            return name
+            core.patch_namespaced_secret(name, namespace, patch, **RAW)
+            return job_id
 
-    def _read_images(self, core: Any, request: JobRequest) -> dict[str, ImageConfig]:
+    def _read_images(
+        self, core: Any, namespace: str, request: JobRequest
+    ) -> dict[str, ImageConfig]:
         """Returns the registries' data of a job's images; asks once for each image."""
         names = {launcher.image for launcher in request.launchers if launcher.image}
-        logins = find_logins(self._read_pull_secrets(core)) if names else {}
+        logins = find_logins(self._read_pull_secrets(core, namespace)) if names else {}
         try:
             return {name: self._lookups.find(name, logins) for name in sorted(names)}
         except UnknownImage as error:
@@ -134,12 +144,12 @@ class KubernetesEngine:
         except SlowRegistry as error:
             raise EngineUnavailable(str(error)) from error
 
-    def _read_pull_secrets(self, core: Any) -> builtins.list[str]:
+    def _read_pull_secrets(self, core: Any, namespace: str) -> builtins.list[str]:
         """Returns the template's pull secrets; ignores missing ones, which the registry reports."""
         found = []
         for each in (self._settings.template.get("spec") or {}).get("imagePullSecrets") or ():
             try:
-                secret = _read(core.read_namespaced_secret(each["name"], self._namespace, **_RAW))
+                secret = read(core.read_namespaced_secret(each["name"], namespace, **RAW))
             except ApiException as error:
                 if error.status in (403, 404):
                     continue
@@ -148,71 +158,98 @@ class KubernetesEngine:
             found.append(base64.b64decode(packed).decode(errors="replace"))  # anything, if Opaque
         return found
 
-    def _make_secret(self, core: Any, body: dict[str, Any]) -> dict[str, Any]:
+    def _make_secret(self, core: Any, namespace: str, body: _Object) -> _Object:
         try:
-            return _read(core.create_namespaced_secret(self._namespace, body, **_RAW))
+            return read(core.create_namespaced_secret(namespace, body, **RAW))
         except ApiException as error:
             if error.status == 409:
                 name = body["metadata"]["name"]
-                return _read(core.read_namespaced_secret(name, self._namespace, **_RAW))
+                return read(core.read_namespaced_secret(name, namespace, **RAW))
             if error.status in (400, 403, 404, 422):
-                raise EngineRefused(
-                    f"Kubernetes refuses the job's Secret: {_say(error)}"
-                ) from error
+                raise EngineRefused(f"Kubernetes refuses the job's Secret: {say(error)}") from error
             raise
 
     def cancel(self, job_id: str) -> None:
         """Deletes the job's Pods, which get SIGTERM and a grace period. The Secret stays, as a
         record of the job.
         """
-        with self._calls() as core:
-            core.delete_collection_namespaced_pod(
-                self._namespace, label_selector=f"{manifests.JOB}={job_id}", **_RAW
+        with self._calls() as connection:
+            namespace, name = _locate(connection, job_id)
+            connection.core.delete_collection_namespaced_pod(
+                namespace, label_selector=f"{manifests.JOB}={name}", **RAW
             )
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
         """Returns the jobs; also deletes the objects of jobs that ended long ago."""
-        with self._calls() as core:
-            secrets = self._list(self._metadata.list_namespaced_secret, _MANAGED)
-            pods = self._list(core.list_namespaced_pod, _MANAGED)
-            ours = [
-                each
-                for each in secrets
-                if each["metadata"].get("annotations", {}).get(manifests.JOB, "").startswith(prefix)
-            ]
-            found = see_jobs(ours, pods, self._find_silent(core, pods))
-            ended = {job.id for job in found if job.phase is JobPhase.ENDED}
-            old = [
-                each for each in ours if each["metadata"]["name"] in ended and _is_old(each, pods)
-            ]
-            for secret in old:
-                self._delete(core, secret["metadata"]["name"])
-        return found
+        with self._calls() as connection:
+            found, oddities = self._read_all(connection)
+            silent = self._find_silent(connection.core, [p for _, pods in found for p in pods])
+            jobs: builtins.list[EngineJob] = []
+            for secrets, pods in found:
+                ours, odd = find_jobs(secrets, prefix)
+                listing = see_jobs(ours, pods, silent)
+                oddities += (*odd, *listing.oddities)
+                ended = {job.id for job in listing.jobs if job.phase is JobPhase.ENDED}
+                old = _find_old([s for s in ours if s["metadata"]["name"] in ended], pods)
+                oddities += _delete_all(connection.core, old)
+                oddities += _annotate(connection.core, ours, listing.disruptions)
+                spaces = {s["metadata"]["name"]: s["metadata"]["namespace"] for s in ours}
+                jobs += (
+                    replace(job, id=_qualify(connection, spaces[job.id], job.id))
+                    for job in listing.jobs
+                )
+        self.oddities = tuple(oddities)
+        return tuple(jobs)
+
+    def _read_all(
+        self, connection: Connection
+    ) -> tuple[builtins.list[tuple[_Objects, _Objects]], builtins.list[str]]:
+        """Returns the Secrets and the Pods of each namespace, and sentences on unreadable ones."""
+        found, oddities = [], []
+        for namespace in self._all_namespaces(connection):
+            try:
+                secrets = list_objects(
+                    connection.metadata.list_namespaced_secret, namespace, _MANAGED
+                )
+                pods = list_objects(connection.core.list_namespaced_pod, namespace, _MANAGED)
+            except ApiException as error:
+                if error.status not in (403, 404) or namespace == connection.namespace:
+                    raise
+                oddities.append(f"the jobs of namespace {namespace} can't be listed: {say(error)}")
+            else:
+                found.append((secrets, pods))
+        return found, oddities
 
     def find(self, job_id: str) -> EngineJob | None:
-        with self._calls() as core:
+        with self._calls() as connection:
+            namespace, name = _locate(connection, job_id)
             try:
-                secret = _read(core.read_namespaced_secret(job_id, self._namespace, **_RAW))
+                secret = read(connection.core.read_namespaced_secret(name, namespace, **RAW))
             except ApiException as error:
                 if error.status == 404:
                     return None
                 raise
-            pods = self._list(core.list_namespaced_pod, f"{manifests.JOB}={job_id}")
-        return see_job(secret, pods)
+            selector = f"{manifests.JOB}={name}"
+            pods = list_objects(connection.core.list_namespaced_pod, namespace, selector)
+        ours, oddities = find_jobs((secret,), "")
+        if not ours:
+            raise EngineUnavailable("; ".join(oddities))
+        return replace(see_job(secret, see_pods(pods)), id=job_id)
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns the nodes that aren't ready or are unknown; all of them if none can be read."""
         wanted = [name for name in nodes.split(",") if name]
-        with self._calls() as core:
-            known = {each["metadata"]["name"]: each for each in self._nodes(core)}
+        with self._calls() as connection:
+            known = {each["metadata"]["name"]: each for each in list_nodes(connection.core)}
         return tuple(name for name in wanted if not is_ready(known.get(name)))
 
     def node_states(self, names: Sequence[str]) -> Iterator[NodeState]:
-        """Yields the states of nodes; none if the account may read only its namespace."""
-        with self._calls() as core:
+        """Yields the states of nodes; none if the account may read only its namespaces."""
+        with self._calls() as connection:
             for name in names:
+                selector = f"metadata.name={name}"
                 try:
-                    found = _items(core.list_node(field_selector=f"metadata.name={name}", **_RAW))
+                    found = items(connection.core.list_node(field_selector=selector, **RAW))
                 except ApiException as error:
                     if error.status == 403:
                         return
@@ -221,14 +258,14 @@ class KubernetesEngine:
                     raise
                 yield see_node(name, found[0] if found else None)
 
-    def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
+    def _find_silent(self, core: Any, pods: Sequence[_Object]) -> frozenset[str]:
         """Returns the nodes that are slow to start a Pod and that Kubernetes reports as not
         ready.
         """
         silent = set()
         for name in find_slow_nodes(pods, datetime.now(UTC))[:MAX_ASKED_NODES]:
             try:
-                nodes = _items(core.list_node(field_selector=f"metadata.name={name}", **_RAW))
+                nodes = items(core.list_node(field_selector=f"metadata.name={name}", **RAW))
             except ApiException as error:
                 if error.status == 403:  # the namespace is all that may be read
                     break
@@ -237,38 +274,30 @@ class KubernetesEngine:
                 silent.add(name)
         return frozenset(silent)
 
-    def _nodes(self, core: Any) -> builtins.list[dict[str, Any]]:
-        """Returns the nodes; none if the account may read only its namespace."""
-        try:
-            return _items(core.list_node(**_RAW))
-        except ApiException as error:
-            if error.status == 403:
-                return []
-            raise
-
     def explain(self, job: EngineJob) -> EngineJob:
         return job
 
     def run_on_node(self, program: bytes, launcher: LauncherRequest) -> str:
         name = f"footplate-check-{token_hex(4)}"
         pod = make_probe(self._settings, name, launcher, program.decode())
-        with self._calls() as core:
+        with self._calls() as connection:
             try:
-                core.create_namespaced_pod(self._namespace, pod, **_RAW)
+                connection.core.create_namespaced_pod(connection.namespace, pod, **RAW)
             except ApiException as error:
                 if error.status in (400, 403, 404, 422):
-                    raise EngineRefused(_say(error)) from error
+                    raise EngineRefused(say(error)) from error
                 raise
             try:
-                return self._wait_for_message(core, name)
+                return self._wait_for_message(connection, name)
             finally:
                 self.cancel(name)
 
-    def _wait_for_message(self, core: Any, name: str) -> str:
+    def _wait_for_message(self, connection: Connection, name: str) -> str:
         """Returns what the Pod of a probe has printed. Raises EngineUnavailable."""
         reason, end_s = "", time.monotonic() + PROBE_S
+        selector, call = f"{manifests.JOB}={name}", connection.core.list_namespaced_pod
         while time.monotonic() < end_s:
-            for pod in self._list(core.list_namespaced_pod, f"{manifests.JOB}={name}"):
+            for pod in list_objects(call, connection.namespace, selector):
                 message = read_message(pod)
                 if message is not None:
                     return message
@@ -278,132 +307,88 @@ class KubernetesEngine:
 
     def check(self) -> EngineReport:
         try:
-            return self._check()
+            with self._calls() as connection:
+                namespaces = self._all_namespaces(connection)
+                report = check_cluster(connection.core, namespaces, self._settings)
         except (EngineUnavailable, ApiException, HTTPError) as error:
             return EngineReport(reachable=False, problems=(str(error),))
-
-    def _check(self) -> EngineReport:
-        with self._calls() as core:
-            version = api.VersionApi(core.api_client).get_code(_request_timeout=TIMEOUT_S)
-            facts = [f"version: Kubernetes {version.git_version}, namespace {self._namespace}"]
-            problems = []
-            try:
-                core.read_namespace(self._namespace, **_RAW)
-            except ApiException as error:
-                if error.status == 404:
-                    problems.append(f"the cluster has no namespace {self._namespace}")
-            problems += self._missing_rights(core)
-            nodes = self._nodes(core)
-        ready = [node for node in nodes if is_ready(node)]
-        facts.append(f"nodes: {len(ready)} of {len(nodes)} are ready")
-        problems += _unmapped(self._settings, ready) if nodes else []
         fault = self.fault(())
-        return EngineReport(True, tuple(facts), (*problems, *([fault] if fault else [])))
+        return replace(report, problems=(*report.problems, *([fault] if fault else [])))
 
-    def _missing_rights(self, core: Any) -> Iterator[str]:
-        reviews: Any = api.AuthorizationV1Api(core.api_client)
-        for resource, verb in NEEDED_RIGHTS:
-            attributes = {"namespace": self._namespace, "resource": resource, "verb": verb}
-            body = {"spec": {"resourceAttributes": attributes}}
-            answer = _read(reviews.create_self_subject_access_review(body, **_RAW))
-            if not answer["status"].get("allowed"):
-                yield (
-                    f"the server's account may not {verb} {resource} in the namespace "
-                    f"{self._namespace}"
-                )
-
-    # How the API is asked.
+    def _all_namespaces(self, connection: Connection) -> builtins.list[str]:
+        others = {*self._namespaces.values()} - {connection.namespace}
+        return [connection.namespace, *sorted(others)]
 
     @contextmanager
-    def _calls(self) -> Iterator[Any]:
-        """Yields the client, untyped: it takes JSON objects, although its types require models."""
+    def _calls(self) -> Iterator[Connection]:
+        """Yields the connection; its errors become EngineUnavailable."""
         try:
-            if self._core is None:
-                self._core, self._metadata = self._connect()
-            yield self._core
+            if self._connection is None:
+                self._connection = connect(self._kubeconfig, self._context, self._namespace)
+            yield self._connection
         except ApiException as error:
-            raise EngineUnavailable(f"Kubernetes answers: {_say(error)}") from error
+            raise EngineUnavailable(f"Kubernetes answers: {say(error)}") from error
         except (HTTPError, OSError, ValueError) as error:
             raise EngineUnavailable(f"Kubernetes can't be reached: {error}") from error
         except config.ConfigException as error:
             raise EngineUnavailable(f"the kubeconfig can't be used: {error}") from error
 
-    def _connect(self) -> tuple[api.CoreV1Api, api.CoreV1Api]:
-        """Connects to the cluster. The client itself renews credentials that expire."""
-        configuration = api.Configuration()
-        if self._kubeconfig is None and (_ACCOUNT / "token").exists():
-            config.load_incluster_config(configuration)
-            self._namespace = self._namespace or (_ACCOUNT / "namespace").read_text().strip()
-        else:
-            config.load_kube_config(
-                self._kubeconfig, self._context, configuration, persist_config=False
-            )
-            if not self._namespace:
-                self._namespace = self._namespace_of_context()
-        partial = api.ApiClient(configuration)
-        partial.set_default_header("Accept", _METADATA)
-        return api.CoreV1Api(api.ApiClient(configuration)), api.CoreV1Api(partial)
 
-    def _namespace_of_context(self) -> str:
-        contexts, active = config.list_kube_config_contexts(self._kubeconfig)
-        found = next((c for c in contexts if c["name"] == self._context), active)
-        return str(found["context"].get("namespace") or "default")
-
-    def _list(self, call: Any, selector: str) -> builtins.list[dict[str, Any]]:
-        """Returns the objects of all pages."""
-        found: builtins.list[dict[str, Any]] = []
-        token = ""
-        while True:
-            page = _read(
-                call(self._namespace, label_selector=selector, limit=PAGE, _continue=token, **_RAW)
-            )
-            found += page["items"] or ()  # null, of metadata alone where there is none
-            token = page["metadata"].get("continue") or ""
-            if not token:
-                return found
-
-    def _delete(self, core: Any, name: str) -> None:
-        """Deletes the Secret; Kubernetes' garbage collection deletes its Pods."""
-        try:
-            core.delete_namespaced_secret(name, self._namespace, **_RAW)
-        except ApiException as error:
-            if error.status != 404:
-                raise
+def _qualify(connection: Connection, namespace: str, name: str) -> str:
+    """Returns a job's id from its Secret's name."""
+    return name if namespace == connection.namespace else f"{namespace}/{name}"
 
 
-def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yields a sentence for each machine type whose labels no ready node has."""
-    for machine, labels in settings.machines.items():
-        if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
-            wanted = ",".join(f"{key}={value}" for key, value in labels.items())
-            yield f"no ready node has the labels {wanted}, which machine type {machine} needs"
+def _locate(connection: Connection, job_id: str) -> tuple[str, str]:
+    """Returns the namespace and the name of a job's Secret."""
+    namespace, _, name = job_id.rpartition("/")
+    return namespace or connection.namespace, name
 
 
-def _is_old(secret: dict[str, Any], pods: Sequence[dict[str, Any]]) -> bool:
-    """Returns whether the Secret's job, which has ended, ended longer ago than ``KEEP``."""
-    name = secret["metadata"]["name"]
-    moments = [secret["metadata"]["creationTimestamp"]]
-    for pod in pods:
-        if pod["metadata"]["labels"].get(manifests.JOB) == name:
-            for container in pod["status"].get("containerStatuses") or ():
-                ended = (container.get("state") or {}).get("terminated") or {}
-                moments.append(ended.get("finishedAt") or moments[0])
-    return datetime.now(UTC) - datetime.fromisoformat(max(moments)) > KEEP
-
-
-def _read(response: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(response.data)
-    return found
-
-
-def _items(response: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _read(response)["items"]
-    return found
-
-
-def _say(error: ApiException) -> str:
-    """Returns the message of the API's error."""
+def _delete(core: Any, namespace: str, name: str) -> None:
+    """Deletes the Secret; Kubernetes' garbage collection deletes its Pods."""
     try:
-        return str(json.loads(error.body or "")["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"HTTP {error.status} {error.reason}"
+        core.delete_namespaced_secret(name, namespace, **RAW)
+    except ApiException as error:
+        if error.status != 404:
+            raise
+
+
+def _delete_all(core: Any, secrets: Iterable[_Object]) -> Iterator[str]:
+    """Deletes Secrets; yields a sentence for each one that can't be deleted."""
+    for secret in secrets:
+        name, namespace = secret["metadata"]["name"], secret["metadata"]["namespace"]
+        try:
+            _delete(core, namespace, name)
+        except ApiException as error:
+            yield f"Secret {namespace}/{name} of an old job can't be deleted: {say(error)}"
+
+
+def _annotate(
+    core: Any, secrets: Iterable[_Object], annotations: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    """Adds annotations to Secrets, by their names; yields a sentence for each one that fails."""
+    for secret in secrets:
+        name, namespace = secret["metadata"]["name"], secret["metadata"]["namespace"]
+        if name not in annotations:
+            continue
+        patch = {"metadata": {"annotations": annotations[name]}}
+        try:
+            core.patch_namespaced_secret(name, namespace, patch, **RAW)
+        except ApiException as error:
+            yield f"Secret {namespace}/{name} can't tell why its Pods end: {say(error)}"
+
+
+def _find_old(secrets: Iterable[_Object], pods: Iterable[_Object]) -> Iterator[_Object]:
+    """Yields those of ended jobs' Secrets whose jobs ended longer ago than ``KEEP``."""
+    ends: dict[str, datetime] = {}
+    for pod in pods:
+        job, end = (pod["metadata"].get("labels") or {}).get(manifests.JOB), find_end(pod)
+        if job and end:
+            ends[job] = max(end, ends.get(job, end))
+    for secret in secrets:
+        metadata = secret["metadata"]
+        moments = (parse_time(metadata.get("creationTimestamp")), ends.get(metadata["name"]))
+        known = [moment for moment in moments if moment is not None]
+        if known and datetime.now(UTC) - max(known) > KEEP:
+            yield secret

@@ -2,65 +2,157 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from footplate.backends.engine.engine import EngineJob, EngineTask, JobPhase
-from footplate.backends.kubernetes.manifests import COMPLETE, JOB, RANKS, pod_name
-from footplate.backends.kubernetes.pod_states import DELETED, PodState, PodView, see_pod
+from footplate.backends.kubernetes.manifests import (
+    COMPLETE,
+    DISRUPTED,
+    JOB,
+    RANKS,
+    object_name,
+    pod_name,
+)
+from footplate.backends.kubernetes.pod_states import DELETED, MALFORMED, PodState, PodView, see_pod
 from footplate.ports.backend import EndCause
 
 UNKNOWN_NODE = "?"
 """The node of a Pod that isn't there any more: it may have been deleted without its node's word."""
-_MISSING = PodView(PodState.ENDED, DELETED, UNKNOWN_NODE, deleted=True)
+_COUNT = re.compile("[1-9][0-9]{0,5}")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The jobs of a list, and a sentence on each object that can't be read or isn't Footplate's."""
+
+    jobs: tuple[EngineJob, ...]
+    oddities: tuple[str, ...] = ()
+    disruptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The annotations to add to Secrets, by their names."""
+
+
+def find_jobs(
+    secrets: Iterable[dict[str, Any]], prefix: str
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Returns the Secrets of jobs whose names begin with ``prefix``, and sentences on odd ones."""
+    found, oddities = [], []
+    for secret in secrets:
+        metadata = secret["metadata"]
+        annotations = metadata.get("annotations") or {}
+        job = annotations.get(JOB, "")
+        if not job:
+            oddities.append(f"Secret {_name(secret)} has Footplate's label but no job: {_REMOVE}")
+        elif not job.startswith(prefix):
+            continue
+        elif metadata["name"] != object_name(job):
+            oddities.append(f"Secret {_name(secret)} is a copy of another job's: delete it")
+        elif not _COUNT.fullmatch(annotations.get(RANKS, "")):
+            oddities.append(
+                f"Secret {_name(secret)} doesn't say how many Pods its job has: the annotation "
+                f"{RANKS} is {annotations.get(RANKS)!r}; delete the Secret, or mend the annotation"
+            )
+        else:
+            found.append(secret)
+    return found, oddities
 
 
 def see_jobs(
     secrets: Iterable[dict[str, Any]],
     pods: Iterable[dict[str, Any]],
     silent: frozenset[str] = frozenset(),
-) -> tuple[EngineJob, ...]:
+) -> Listing:
     """Returns the jobs whose Pods were all created at some time; other jobs can't be judged.
 
-    ``silent`` are nodes that don't answer Kubernetes.
+    ``secrets`` are of ``find_jobs``; ``silent`` are nodes that don't answer Kubernetes.
     """
-    by_job: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    views: dict[str, dict[str, PodView]] = defaultdict(dict)
+    oddities = []
     for pod in pods:
-        by_job[pod["metadata"]["labels"][JOB]].append(pod)
-    return tuple(
-        see_job(secret, by_job[secret["metadata"]["name"]], silent)
-        for secret in secrets
-        if COMPLETE in secret["metadata"]["annotations"]
+        job = (pod["metadata"].get("labels") or {}).get(JOB)
+        if not job:
+            oddities.append(f"Pod {_name(pod)} has Footplate's label but no job: {_REMOVE}")
+            continue
+        views[job][pod["metadata"]["name"]] = view = _see_pod(pod, silent)
+        if view.unreadable:
+            oddities.append(view.reason)
+    complete = [each for each in secrets if COMPLETE in each["metadata"]["annotations"]]
+    known = [(secret, views[secret["metadata"]["name"]]) for secret in complete]
+    return Listing(
+        tuple(see_job(*each) for each in known),
+        tuple(oddities),
+        {s["metadata"]["name"]: found for s, v in known if (found := find_disruptions(s, v))},
     )
 
 
-def see_job(
-    secret: dict[str, Any],
-    pods: Iterable[dict[str, Any]],
-    silent: frozenset[str] = frozenset(),
-) -> EngineJob:
+def see_pods(pods: Iterable[dict[str, Any]]) -> dict[str, PodView]:
+    """Returns the states of Pods by their names."""
+    return {pod["metadata"]["name"]: _see_pod(pod, frozenset()) for pod in pods}
+
+
+def see_job(secret: dict[str, Any], known: Mapping[str, PodView]) -> EngineJob:
+    """Returns a job. ``known`` has the states of its Pods by their names."""
     metadata = secret["metadata"]
-    known = {pod["metadata"]["name"]: see_pod(pod, silent) for pod in pods}
     names = [pod_name(metadata["name"], n) for n in range(int(metadata["annotations"][RANKS]))]
-    views = [known.get(name, _MISSING) for name in names]
+    views = [known.get(name) or _miss(metadata, rank) for rank, name in enumerate(names)]
     phase = _phase(views)
     return EngineJob(
         id=metadata["name"],
         name=metadata["annotations"][JOB],
         phase=phase,
-        reason=_reason(sorted(views, key=lambda view: view is not _MISSING), phase),
+        reason=_reason(sorted(views, key=lambda view: not view.missing), phase),
         nodes=",".join(sorted({view.node for view in views if view.node})),
         cause=_joint_cause(views),
         tasks=tuple(_see_task(view) for view in views),
     )
 
 
+def find_disruptions(secret: dict[str, Any], known: Mapping[str, PodView]) -> dict[str, str]:
+    """Returns the annotations that a Secret lacks to tell of Pods that the cluster ends.
+
+    A Pod goes soon after the cluster has ended it, and its reason with it.
+    """
+    metadata = secret["metadata"]
+    found = {}
+    for rank in range(int(metadata["annotations"][RANKS])):
+        view = known.get(pod_name(metadata["name"], rank))
+        if view and view.disruption and f"{DISRUPTED}{rank}" not in metadata["annotations"]:
+            found[f"{DISRUPTED}{rank}"] = view.disruption
+    return found
+
+
+def _miss(metadata: dict[str, Any], rank: int) -> PodView:
+    """Returns the state of a Pod that isn't there any more."""
+    disruption = metadata["annotations"].get(f"{DISRUPTED}{rank}", "")
+    reason = disruption or DELETED
+    return PodView(PodState.ENDED, reason, UNKNOWN_NODE, True, disruption=disruption, missing=True)
+
+
+def _see_pod(pod: dict[str, Any], silent: frozenset[str]) -> PodView:
+    """Returns a Pod's state; that of one that can't be read says nothing of its processes."""
+    try:
+        return see_pod(pod, silent)
+    except MALFORMED as error:
+        reason = f"the server can't read the state of Pod {_name(pod)}: {error!r}"
+        return PodView(PodState.UNREACHABLE, reason, UNKNOWN_NODE, unreadable=True)
+
+
+_REMOVE = "remove the label app.kubernetes.io/managed-by=footplate from it"
+
+
+def _name(found: dict[str, Any]) -> str:
+    """Returns the name of an object with its namespace, for users."""
+    metadata = found["metadata"]
+    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+
+
 def _see_task(view: PodView) -> EngineTask:
-    known = view is not _MISSING
     return EngineTask(
-        ended=known and view.state is PodState.ENDED,
-        stuck=not known or view.state is PodState.UNREACHABLE,
+        ended=not view.missing and view.state is PodState.ENDED,
+        stuck=view.missing or view.state is PodState.UNREACHABLE,
         reason=view.reason,
         cause=_joint_cause([view]),
     )

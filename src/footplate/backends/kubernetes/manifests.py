@@ -24,6 +24,8 @@ RANKS = "footplate.dev/ranks"
 COMPLETE = "footplate.dev/complete"
 """On the Secret, once all Pods of the job were made."""
 REPLICA = "footplate.dev/replica"
+DISRUPTED = "footplate.dev/disrupted-"
+"""On the Secret, with a Pod's rank behind it: why the cluster has ended that Pod."""
 MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
 _KUEUE = "kueue.x-k8s.io"
 QUEUE_LABEL = f"{_KUEUE}/queue-name"
@@ -51,6 +53,10 @@ class PodSettings:
     """Whether Pods request the processors and the memory of their machine types."""
     queue: str = ""
     """The queue of Kueue, where it is installed."""
+    topology: str = ""
+    """The label of nodes whose value all Pods of a job share; empty: none."""
+    requires_topology: bool = False
+    """Whether a job waits until that is possible."""
     scratch: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables of all Pods, after the template's."""
@@ -105,18 +111,23 @@ def make_pod(
     rank: int,
     launcher: LauncherRequest,
     image: ImageConfig | None = None,
+    job_id: str = "",
 ) -> dict[str, Any]:
     """Returns the Pod of one rank; ``secret`` is its job's, in the API's form.
 
-    ``image`` is the user's, in which the replica runs; None for the region's. The template's fields
-    stay, but for the name, the restart policy and the command.
+    ``image`` is the user's, in which the replica runs; None for the region's. ``job_id`` is the
+    engine's, the Secret's name if empty. The template's fields stay, but for the name, the restart
+    policy and the command.
     """
     owner = secret["metadata"]
     pod = deepcopy(dict(settings.template))
     metadata = pod.get("metadata") or {}
-    queue_labels, queue_annotations = _queue(settings.queue, owner)
+    queue_labels, queue_annotations = _queue(settings, owner)
     reference = {"apiVersion": "v1", "kind": "Secret", "name": owner["name"], "uid": owner["uid"]}
-    spec = _make_spec(pod.get("spec") or {}, settings, owner["name"], rank, launcher, image)
+    spec = _make_spec(pod.get("spec") or {}, settings, owner["name"], launcher, image)
+    spec["containers"][0]["env"] += _variables(job_id or owner["name"], rank)
+    if settings.topology and not settings.queue and _is_gang(owner):
+        spec["affinity"] = _stay_together(spec.get("affinity") or {}, settings, owner["name"])
     return {
         **pod,
         "apiVersion": "v1",
@@ -150,7 +161,6 @@ def _make_spec(
     given: dict[str, Any],
     settings: PodSettings,
     name: str,
-    rank: int,
     launcher: LauncherRequest,
     image: ImageConfig | None,
 ) -> dict[str, Any]:
@@ -164,7 +174,7 @@ def _make_spec(
         "shareProcessNamespace": True,  # its first process reaps orphans
         **given,
         "restartPolicy": "Never",
-        "containers": [fill(containers[0], settings, name, rank, launcher), *containers[1:]],
+        "containers": [fill(containers[0], settings, launcher), *containers[1:]],
         "volumes": [*(given.get("volumes") or ()), *_volumes(name, mode)],
     }
     if image is not None:
@@ -197,28 +207,48 @@ def _put_in_image(
     spec["volumes"] = [*spec["volumes"], *image_pods.volumes()]
 
 
-def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _is_gang(owner: Mapping[str, Any]) -> bool:
+    return int(owner["annotations"][RANKS]) > 1
+
+
+def _stay_together(given: Mapping[str, Any], settings: PodSettings, job: str) -> dict[str, Any]:
+    """Returns the template's affinity, with one for nodes near those of the job's other Pods."""
+    near = {"labelSelector": {"matchLabels": {JOB: job}}, "topologyKey": settings.topology}
+    kind, rule = (
+        ("requiredDuringSchedulingIgnoredDuringExecution", near)
+        if settings.requires_topology
+        else (
+            "preferredDuringSchedulingIgnoredDuringExecution",
+            {"weight": 100, "podAffinityTerm": near},
+        )
+    )
+    pods = given.get("podAffinity") or {}
+    return {**given, "podAffinity": {**pods, kind: [*(pods.get(kind) or ()), rule]}}
+
+
+def _queue(
+    settings: PodSettings, owner: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, str]]:
     """Returns labels and annotations by which Kueue admits all Pods of a job or none.
 
-    Kueue itself adds its scheduling gate. An ended Pod isn't replaced in its group, and the job's
-    quota is free once all have ended.
+    Kueue itself adds its scheduling gate, and the labels of the nodes that it has chosen. An ended
+    Pod isn't replaced in its group, and the job's quota is free once all have ended.
     """
-    if not name:
+    if not settings.queue:
         return {}, {}
-    labels = {QUEUE_LABEL: name, f"{_KUEUE}/pod-group-name": owner["name"]}
+    labels = {QUEUE_LABEL: settings.queue, f"{_KUEUE}/pod-group-name": owner["name"]}
     annotations = {
         f"{_KUEUE}/pod-group-total-count": owner["annotations"][RANKS],
         f"{_KUEUE}/retriable-in-group": "false",
     }
+    if settings.topology and _is_gang(owner):
+        mode = "required" if settings.requires_topology else "preferred"
+        annotations[f"{_KUEUE}/podset-{mode}-topology"] = settings.topology
     return labels, annotations
 
 
 def fill(
-    container: Mapping[str, Any],
-    settings: PodSettings,
-    job: str,
-    rank: int,
-    launcher: LauncherRequest,
+    container: Mapping[str, Any], settings: PodSettings, launcher: LauncherRequest
 ) -> dict[str, Any]:
     """Returns the replica's container, from the template's."""
     image = {"image": settings.image} if settings.image else {}
@@ -230,11 +260,7 @@ def fill(
         "name": CONTAINER,
         "command": [settings.python, "-I", f"{MOUNT}/{PROGRAM}"],
         "args": [],
-        "env": [
-            *(container.get("env") or ()),
-            *_site_variables(container, settings.env),
-            *_variables(job, rank),
-        ],
+        "env": [*(container.get("env") or ()), *_site_variables(container, settings.env)],
         "resources": _resources(container.get("resources") or {}, settings, launcher),
         "volumeMounts": [
             *(container.get("volumeMounts") or ()),

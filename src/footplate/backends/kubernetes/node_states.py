@@ -26,5 +26,5 @@ def see_node(name: str, node: dict[str, Any] | None) -> NodeState:
 
 
 def is_ready(node: dict[str, Any] | None) -> bool:
-    conditions = [] if node is None else node["status"].get("conditions") or []
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    conditions = ((node or {}).get("status") or {}).get("conditions") or ()
+    return any((c.get("type"), c.get("status")) == ("Ready", "True") for c in conditions)

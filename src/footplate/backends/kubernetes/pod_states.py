@@ -7,6 +7,7 @@ pod-lifecycle has what each says.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -23,7 +24,21 @@ _IMAGE_REASONS = frozenset(
 )
 _CREATING = ("", "ContainerCreating", "PodInitializing")
 _START_REASONS = frozenset({"StartError", "ContainerCannotRun"})
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+"""The errors of reading an object without the fields that the API promises."""
 DELETED = "the replica's Pod was deleted in Kubernetes"
+_DISRUPTIONS = {
+    "DisruptionTarget": {
+        "PreemptionByScheduler": "Kubernetes preempted the replica's Pod",
+        "PreemptionByKueueScheduler": "Kueue preempted the replica's Pod",
+        "DeletionByTaintManager": "Kubernetes took the replica's Pod from a tainted node",
+        "EvictionByEvictionAPI": "the replica's Pod was evicted from its node",
+        "DeletionByPodGC": "Kubernetes deleted the replica's Pod, whose node is gone",
+        "TerminationByKubelet": "the replica's node ended its Pod",
+    },
+    "TerminationTarget": {"StoppedByKueue": "Kueue evicted the job"},
+}
+"""What the conditions of a Pod say by their reasons: those of Kubernetes, and that of Kueue."""
 
 
 class PodState(Enum):
@@ -44,6 +59,11 @@ class PodView:
     """Somebody has deleted it, with Kubernetes' own means or by us."""
     cause: EndCause = EndCause.UNKNOWN
     """What its end was, unless that is a deletion."""
+    disruption: str = ""
+    """Why the cluster itself, and no user of it, has ended it or is about to."""
+    unreadable: bool = False
+    missing: bool = False
+    """It isn't there any more."""
 
 
 def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodView:
@@ -52,19 +72,19 @@ def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodVie
     node = (pod.get("spec") or {}).get("nodeName") or ""
     phase = status.get("phase")
     deleted = bool(pod["metadata"].get("deletionTimestamp"))
+    disruption = _find_disruption(status)
     if phase in ("Succeeded", "Failed"):
-        reason = DELETED if deleted else _end_reason(status)
-        return PodView(PodState.ENDED, reason, node, deleted, _end_cause(status))
+        reason = disruption or (DELETED if deleted else _end_reason(status))
+        return PodView(PodState.ENDED, reason, node, deleted, _end_cause(status), disruption)
     if _is_away(status) or (phase == "Pending" and node in silent):
         return PodView(
             PodState.UNREACHABLE, f"the replica's node {node} doesn't answer Kubernetes", node
         )
     if phase == "Running":
-        return PodView(PodState.RUNNING, "", node)
-    if deleted and not node:
-        return PodView(PodState.ENDED, DELETED, "", deleted)
+        return PodView(PodState.RUNNING, "", node, disruption=disruption)
     if deleted:
-        return PodView(PodState.UNREACHABLE, DELETED, node, deleted)
+        state = PodState.UNREACHABLE if node else PodState.ENDED
+        return PodView(state, disruption or DELETED, node, deleted, disruption=disruption)
     return PodView(PodState.WAITING, _waiting_reason(pod, status, node), node)
 
 
@@ -72,14 +92,55 @@ def find_slow_nodes(pods: Iterable[dict[str, Any]], now: datetime) -> list[str]:
     """Returns the nodes that haven't started a Pod within ``SLOW``, and so may be dead."""
     found = set()
     for pod in pods:
-        status = pod.get("status") or {}
-        for condition in status.get("conditions") or ():
-            since = condition.get("lastTransitionTime")
-            bound = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
-            waits = status.get("phase") == "Pending" and bound and since
-            if waits and now - datetime.fromisoformat(since) > SLOW:
-                found.add(str(pod["spec"]["nodeName"]))
+        with suppress(*MALFORMED):
+            found |= {str(pod["spec"]["nodeName"])} if _is_slow(pod["status"], now) else set()
     return sorted(found)
+
+
+def _is_slow(status: dict[str, Any], now: datetime) -> bool:
+    """Returns whether a Pod that has a node waits for longer than ``SLOW`` there."""
+    for condition in status.get("conditions") or ():
+        since = parse_time(condition.get("lastTransitionTime"))
+        bound = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
+        if status.get("phase") == "Pending" and bound and since and now - since > SLOW:
+            return True
+    return False
+
+
+def find_end(pod: dict[str, Any]) -> datetime | None:
+    """Returns when the last container of a Pod ended; None if none has."""
+    ends: list[datetime] = []
+    with suppress(*MALFORMED):
+        for container in _containers(pod["status"]):
+            ended = (container.get("state") or {}).get("terminated") or {}
+            moment = parse_time(ended.get("finishedAt"))
+            ends += [] if moment is None else [moment]
+    return max(ends, default=None)
+
+
+def parse_time(text: object) -> datetime | None:
+    """Returns a moment of the API's; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else moment
+
+
+def _find_disruption(status: dict[str, Any]) -> str:
+    """Returns why the cluster ends a Pod; '' if it doesn't.
+
+    Kubernetes marks such Pods from 1.26 on. A Pod that the kubelet evicts because its node lacks
+    memory or disk may have used that itself, so that is a failure like any other.
+    """
+    for condition in status.get("conditions") or ():
+        kind, reason = condition.get("type"), condition.get("reason")
+        evicted = reason == "TerminationByKubelet" and status.get("reason") == "Evicted"
+        if condition.get("status") == "True" and kind in _DISRUPTIONS and not evicted:
+            said = _DISRUPTIONS[kind].get(reason, f"the cluster ends the replica's Pod ({reason})")
+            message = _shorten(condition.get("message") or "")
+            return f"{said}: {message}" if message else said
+    return ""
 
 
 def _is_away(status: dict[str, Any]) -> bool:

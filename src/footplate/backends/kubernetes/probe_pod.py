@@ -32,7 +32,7 @@ def make_probe(
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     first, *others = spec.get("containers") or [{}]
     container = {
-        **fill(first, settings, name, 0, launcher),
+        **fill(first, settings, launcher),
         "command": [settings.python, "-I", "-S", "-c", _RUN],
         "args": [program.replace("$", "$$")],  # Kubernetes replaces $(NAME) there, too
         "terminationMessagePath": _MESSAGE,

@@ -148,6 +148,43 @@ def test_the_pods_of_a_job_are_one_group_of_kueue() -> None:
     assert "kueue" not in str(plain)
 
 
+ZONE = "topology.kubernetes.io/zone"
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_the_pods_of_a_gang_share_a_zone(*, required: bool) -> None:
+    settings = PodSettings(image="python", topology=ZONE, requires_topology=required)
+    name = made_secret()["metadata"]["name"]
+    near = {"labelSelector": {"matchLabels": {JOB: name}}, "topologyKey": ZONE}
+    kind, rule = (
+        ("required", near) if required else ("preferred", {"weight": 100, "podAffinityTerm": near})
+    )
+    rules = {f"{kind}DuringSchedulingIgnoredDuringExecution": [rule]}
+    made = make_pod(settings, made_secret(), 0, CHIEF)
+    assert made["spec"]["affinity"] == {"podAffinity": rules}
+    assert made["metadata"]["labels"][JOB] == name, "which the rule selects"
+    with_queue = make_pod(replace(settings, queue="team-a"), made_secret(), 0, CHIEF)
+    assert "affinity" not in with_queue["spec"], "Kueue chooses the nodes"
+    assert with_queue["metadata"]["annotations"][f"kueue.x-k8s.io/podset-{kind}-topology"] == ZONE
+    alone = make_secret(replace(REQUEST, launchers=(CHIEF,)))
+    alone["metadata"]["uid"] = "0-1"
+    assert "affinity" not in make_pod(settings, alone, 0, CHIEF)["spec"]
+    single = make_pod(replace(settings, queue="team-a"), alone, 0, CHIEF)
+    assert "topology" not in str(single["metadata"])
+
+
+def test_a_zone_is_shared_beside_what_the_template_says() -> None:
+    key = "requiredDuringSchedulingIgnoredDuringExecution"
+    theirs = {"topologyKey": "rack", "labelSelector": {"matchLabels": {"a": "b"}}}
+    affinity = {"podAffinity": {key: [theirs]}, "nodeAffinity": {"x": []}}
+    template = {"spec": {"affinity": affinity}}
+    settings = PodSettings("i", template, topology=ZONE, requires_topology=True)
+    made = make_pod(settings, made_secret(), 0, CHIEF)["spec"]["affinity"]
+    assert made["nodeAffinity"] == {"x": []}
+    assert [rule["topologyKey"] for rule in made["podAffinity"][key]] == ["rack", ZONE]
+    assert template["spec"]["affinity"]["podAffinity"] == {key: [theirs]}
+
+
 def test_the_template_stays_around_what_is_ours() -> None:
     settings = PodSettings(
         template=TEMPLATE,
@@ -307,6 +344,91 @@ def test_a_pod_that_somebody_deletes_says_so_once_it_has_ended() -> None:
     assert (seen.state, seen.reason, seen.deleted) == (PodState.ENDED, DELETED, True)
 
 
+DISRUPTIONS = {
+    "preempted": {
+        "type": "DisruptionTarget",
+        "reason": "PreemptionByScheduler",
+        "message": "default-scheduler: preempting to accommodate a higher priority pod",
+    },
+    "evicted": {
+        "type": "DisruptionTarget",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    },
+    "tainted": {
+        "type": "DisruptionTarget",
+        "reason": "DeletionByTaintManager",
+        "message": "Taint manager: deleting due to NoExecute taint",
+    },
+    "stopped": {
+        "type": "TerminationTarget",
+        "reason": "StoppedByKueue",
+        "message": "Preempted to accommodate a workload due to prioritization in the ClusterQueue",
+    },
+    "killed": {
+        "type": "DisruptionTarget",
+        "reason": "TerminationByKubelet",
+        "message": "Pod was terminated in response to imminent node shutdown.",
+    },
+    "unknown": {"type": "DisruptionTarget", "reason": "ByAnotherController"},
+}
+"""Conditions by the sources of Kubernetes 1.32 and of Kueue."""
+
+
+@pytest.mark.parametrize(
+    "status", [{"phase": "Running"}, {"phase": "Pending"}, {"phase": "Failed"}]
+)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("preempted", "Kubernetes preempted the replica's Pod: default-scheduler: preempting"),
+        ("evicted", "the replica's Pod was evicted from its node: Eviction API"),
+        ("tainted", "Kubernetes took the replica's Pod from a tainted node: Taint manager"),
+        ("stopped", "Kueue evicted the job: Preempted to accommodate a workload"),
+        ("killed", "the replica's node ended its Pod: Pod was terminated in response to"),
+        ("unknown", "the cluster ends the replica's Pod (ByAnotherController)"),
+    ],
+)
+def test_what_the_cluster_ends_is_told_from_what_somebody_deletes(
+    name: str, words: str, status: dict[str, Any]
+) -> None:
+    told = {**status, "conditions": [{**DISRUPTIONS[name], "status": "True"}]}
+    seen = see_pod(pod(0, told, deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert seen.disruption.startswith(words)
+    assert seen.reason == ("" if seen.state is PodState.RUNNING else seen.disruption)
+    other = see_pod(pod(0, status, deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert (other.state, other.disruption) == (seen.state, "")
+    passed = {**status, "conditions": [{**DISRUPTIONS[name], "status": "False"}]}
+    assert see_pod(pod(0, passed)).disruption == ""
+
+
+def test_a_pod_that_its_node_evicts_for_lack_of_memory_has_failed() -> None:
+    """It may have used that itself, and would do so again."""
+    condition = {**DISRUPTIONS["killed"], "status": "True", "message": "low on memory"}
+    status = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}
+    seen = see_pod(pod(0, {**status, "conditions": [condition]}))
+    assert (seen.disruption, seen.reason) == (
+        "",
+        "Kubernetes ended the replica's Pod (Evicted: The node was low on memory)",
+    )
+
+
+def test_a_pod_that_is_gone_after_its_disruption_is_no_deleted_one() -> None:
+    secret, going = (
+        made_secret(),
+        pod(
+            1, {"phase": "Running", "conditions": [{**DISRUPTIONS["preempted"], "status": "True"}]}
+        ),
+    )
+    listing = see_jobs([secret], [pod(0, RUNNING), going])
+    ((name, added),) = listing.disruptions.items()
+    assert name == secret["metadata"]["name"]
+    secret["metadata"]["annotations"].update(added)
+    (job,) = see_jobs([secret], [pod(0, ENDED)]).jobs
+    assert job.reason.startswith("Kubernetes preempted the replica's Pod")
+    assert see_jobs([secret], [pod(0, RUNNING), going]).disruptions == {}
+
+
 def test_a_pod_that_waits_for_gates_says_which() -> None:
     waiting = pod(0, {"phase": "Pending"}, "")
     waiting["spec"]["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
@@ -332,7 +454,7 @@ WAITING: dict[str, Any] = {"phase": "Pending", "conditions": [UNSCHEDULABLE]}
 def test_a_job_is_what_its_pods_are(
     first: dict[str, Any], second: dict[str, Any], phase: JobPhase
 ) -> None:
-    (job,) = see_jobs([made_secret()], [pod(0, first), pod(1, second)])
+    (job,) = see_jobs([made_secret()], [pod(0, first), pod(1, second)]).jobs
     assert (job.name, job.phase, job.cause) == (REQUEST.name, phase, EndCause.UNKNOWN)
 
 
@@ -353,7 +475,7 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 def test_the_cause_of_a_jobs_end_is_that_of_its_pods(
     second: dict[str, Any], cause: EndCause
 ) -> None:
-    (job,) = see_jobs([made_secret()], [pod(0, ENDED), second])
+    (job,) = see_jobs([made_secret()], [pod(0, ENDED), second]).jobs
     assert (job.phase, job.cause, job.tasks[1].cause) == (JobPhase.ENDED, cause, cause)
 
 
@@ -382,29 +504,29 @@ def test_a_pod_has_the_limit_of_its_job_where_it_does_not_wait_for_others() -> N
 
 
 def test_a_gang_that_fits_in_part_says_so() -> None:
-    (job,) = see_jobs([made_secret()], [pod(0, RUNNING), pod(1, WAITING)])
+    (job,) = see_jobs([made_secret()], [pod(0, RUNNING), pod(1, WAITING)]).jobs
     assert job.reason.startswith("1 of 2 Pods have started; Kubernetes has no node")
 
 
 def test_pods_that_are_not_there_were_deleted_perhaps_without_their_node() -> None:
-    (job,) = see_jobs([made_secret()], [pod(0, ENDED)])
+    (job,) = see_jobs([made_secret()], [pod(0, ENDED)]).jobs
     assert (job.phase, job.reason, job.cause) == (JobPhase.ENDED, DELETED, EndCause.CANCELLED)
     assert job.nodes == "?,n1"
 
 
 def test_each_pod_of_a_job_is_seen_for_itself() -> None:
     running = [pod(0, RUNNING, "n1"), pod(1, {"phase": "Pending"}, "n2")]
-    (job,) = see_jobs([made_secret()], running, frozenset({"n2"}))
+    (job,) = see_jobs([made_secret()], running, frozenset({"n2"})).jobs
     away = EngineTask(stuck=True, reason="the replica's node n2 doesn't answer Kubernetes")
     assert (job.phase, job.tasks) == (JobPhase.RUNNING, (EngineTask(), away))
     failed = {"phase": "Failed", **container(terminated={"exitCode": 137})}
-    (job,) = see_jobs([made_secret()], [pod(1, failed)])
+    (job,) = see_jobs([made_secret()], [pod(1, failed)]).jobs
     ended = EngineTask(ended=True, reason="the replica's launcher ended with status 137")
     assert job.tasks == (EngineTask(stuck=True, reason=DELETED, cause=EndCause.CANCELLED), ended)
 
 
 def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
-    assert see_jobs([made_secret(complete=False)], [pod(0, RUNNING)]) == ()
+    assert see_jobs([made_secret(complete=False)], [pod(0, RUNNING)]).jobs == ()
 
 
 def test_init_containers_of_the_template_are_seen_first() -> None:
