@@ -27,11 +27,11 @@ def check_cluster(core: Any, namespaces: Sequence[str], settings: PodSettings) -
     """
     version = api.VersionApi(core.api_client).get_code(_request_timeout=TIMEOUT_S)
     word = "namespace" if len(namespaces) == 1 else "namespaces"
-    facts = [f"Kubernetes {version.git_version}, {word} {', '.join(namespaces)}"]
+    facts = [f"version: Kubernetes {version.git_version}, {word} {', '.join(namespaces)}"]
     problems = [problem for name in namespaces for problem in _check_namespace(core, name)]
     nodes = list_nodes(core)
     ready = [node for node in nodes if is_ready(node)]
-    facts.append(f"{len(ready)} of {len(nodes)} nodes are ready")
+    facts.append(f"nodes: {len(ready)} of {len(nodes)} are ready")
     problems += _unmapped(settings, ready) if nodes else ()
     return EngineReport(True, tuple(facts), tuple(problems))
 
