@@ -26,6 +26,8 @@ MAX_REPLICAS = 100_000
 STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
 SHARED, COPIED = "shared", "copied"
 FILES = (SHARED, COPIED)
+REQUIRED, PREFERRED = "required", "preferred"
+TOPOLOGY_MODES = (REQUIRED, PREFERRED)
 MAX_LEASE_S = 86_400
 _NOT_OF_ENV = ("PYTHONHOME", "PYTHONPATH")
 """Variables that would keep the Python of an environment from finding its packages."""
@@ -34,6 +36,10 @@ MIN_LOST_S = 40
 _URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
 _LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LABEL_KEY = re.compile(
+    r"([a-z0-9][a-z0-9.-]{0,252}/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+)
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _RESOURCE = re.compile(r"[A-Za-z0-9._:-]+=[0-9]+(?:\.[0-9]+)?")
 
 
@@ -71,12 +77,17 @@ class RegionBinding:
     """None: as kubectl finds it, or the service account of the Pod that the server runs in."""
     context: str | None = None
     namespace: str | None = None
+    namespaces: Mapping[str, str] = field(default_factory=dict)
+    """The namespaces of projects; jobs of all others run in ``namespace``."""
     image: str | None = None
     """The image of Pods, with Python 3.8 or later."""
     pod_template: str | None = None
     """A file with a Pod, around what is Footplate's."""
     queue: str | None = None
     """The queue of Kueue."""
+    topology: str | None = None
+    """The label of nodes whose value all Pods of a job share, such as that of the zone."""
+    topology_mode: str = PREFERRED
     address: str | None = None
     """The URL of Ray's dashboard."""
     strategy: str = "PACK"
@@ -196,9 +207,14 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
 
 def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
     """Yields the conflicts between keys that are each valid."""
+    place = f"regions[{index}]"
+    if "topology_mode" in table and "topology" not in table:
+        rule = "only beside topology, such as topology.kubernetes.io/zone"
+        given = f"{table['topology_mode']!r} given without topology"
+        yield Violation(f"{place}.topology_mode", f"{given}; allowed: {rule}")
     if table["backend"] == SLURM:
         machines = _make(table).machines
-        yield from rest_settings.check_together(f"regions[{index}]", table, machines)
+        yield from rest_settings.check_together(place, table, machines)
     lost_s, end_s = (
         table.get("node_lost_s"),
         table.get("lease_s", DEFAULT_LEASE_S) + DEFAULT_MARGIN_S,
@@ -207,7 +223,7 @@ def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
         # What runs there may write to shared files until its launcher's lease is over.
         text = f"{lost_s} given, which is less than lease_s and {DEFAULT_MARGIN_S:g} s"
         rule = f'{end_s:g} or more; less with fence, or with files = "copied"'
-        yield Violation(f"regions[{index}].node_lost_s", f"{text}; allowed: {rule}")
+        yield Violation(f"{place}.node_lost_s", f"{text}; allowed: {rule}")
 
 
 def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
@@ -225,6 +241,10 @@ def _is_name(value: object) -> bool:
 
 def _is_path(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value.startswith("/")
+
+
+def _is_label_key(value: object) -> bool:
+    return isinstance(value, str) and _LABEL_KEY.fullmatch(value) is not None
 
 
 def _is_url(value: object) -> bool:
@@ -336,6 +356,17 @@ def _check_admit(place: str, value: object) -> Iterator[Violation]:
             yield Violation(place, f"{name!r} given; allowed: {joined(CHOSEN)}")
 
 
+def _check_namespaces(place: str, value: object) -> Iterator[Violation]:
+    if not isinstance(value, dict) or not value:
+        rule = 'a table of projects such as "my-project" = "team-a"'
+        yield Violation(place, f"{value!r} given; allowed: {rule}")
+        return
+    for project, namespace in value.items():
+        if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
+            rule = "a namespace of Kubernetes, such as team-a"
+            yield Violation(f"{place}.{project}", f"{namespace!r} given; allowed: {rule}")
+
+
 _word, _path = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
 _NAME = {"name": _rule(_is_name, "a region of the catalogue")}
 _NODES: dict[str, _Check] = {
@@ -380,6 +411,9 @@ _KEYS: dict[str, dict[str, _Check]] = {
         **_NODES,
         **dict.fromkeys(("kubeconfig", "pod_template"), _path),
         **dict.fromkeys(("context", "namespace", "image", "queue"), _word),
+        "namespaces": _check_namespaces,
+        "topology": _rule(_is_label_key, "a label of nodes, such as topology.kubernetes.io/zone"),
+        "topology_mode": _rule(lambda value: value in TOPOLOGY_MODES, joined(TOPOLOGY_MODES)),
         "reserve": _reserve,
         "machines": _check_machines('labels of nodes such as "pool=large"', _are_labels),
     },

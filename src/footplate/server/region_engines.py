@@ -27,6 +27,7 @@ from footplate.backends.region_bindings import (
     KUBERNETES,
     LOCAL,
     RAY,
+    REQUIRED,
     SHARED,
     SLURM,
     RegionBinding,
@@ -140,12 +141,15 @@ def _make_kubernetes(region: RegionBinding) -> Engine:
         reserve=region.reserve,
         queue=region.queue or "",
         env=region.env,
+        topology=region.topology or "",
+        requires_topology=region.topology_mode == REQUIRED,
     )
     return KubernetesEngine(
         settings,
         kubeconfig=Path(region.kubeconfig) if region.kubeconfig else None,
         context=region.context,
         namespace=region.namespace,
+        namespaces=region.namespaces,
     )
 
 

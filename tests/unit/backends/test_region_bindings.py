@@ -193,6 +193,30 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
     ]
 
 
+def test_projects_have_namespaces_and_gangs_a_topology() -> None:
+    pods = {"name": "asia-east1", "backend": "kubernetes"}
+    zone, namespaces = "topology.kubernetes.io/zone", {"my-project": "team-a"}
+    (made,) = read_region_bindings([{**pods, "namespaces": namespaces, "topology": zone}])
+    assert (made.namespaces, made.topology, made.topology_mode) == (namespaces, zone, "preferred")
+    label = "a label of nodes, such as topology.kubernetes.io/zone"
+    rule = "a namespace of Kubernetes, such as team-a"
+    assert wrongs(
+        {**pods, "namespaces": {"a": "Team", "b": 3}, "topology": "a=b", "topology_mode": "may"},
+        {**pods, "name": "us-east1", "namespaces": {}},
+    ) == [
+        ("regions[0].namespaces.a", f"'Team' given; allowed: {rule}"),
+        ("regions[0].namespaces.b", f"3 given; allowed: {rule}"),
+        ("regions[0].topology", f"'a=b' given; allowed: {label}"),
+        ("regions[0].topology_mode", "'may' given; allowed: required and preferred"),
+        (
+            "regions[1].namespaces",
+            '{} given; allowed: a table of projects such as "my-project" = "team-a"',
+        ),
+    ]
+    text = f"'required' given without topology; allowed: only beside topology, such as {zone}"
+    assert wrongs({**pods, "topology_mode": "required"}) == [("regions[0].topology_mode", text)]
+
+
 def test_whether_nodes_run_containers() -> None:
     (yes,) = read_region_bindings([slurm(containers=True)])
     (named,) = read_region_bindings([slurm(containers="/run/podman/podman.sock")])
