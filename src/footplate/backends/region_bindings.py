@@ -99,7 +99,7 @@ class RegionBinding:
     slurmrestd: str | None = None
     """The URL or the socket of Slurm's REST API; None: Slurm's commands are used."""
     token_file: str | None = None
-    """The file with the token of ``user`` for it."""
+    """The file with the token of ``user`` for it, or with a bearer token for Ray's dashboard."""
     user: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables of the region's jobs."""
@@ -421,6 +421,7 @@ _KEYS: dict[str, dict[str, _Check]] = {
         **_NAME,
         **_NODES,
         "address": _rule(_is_url, "the URL of Ray's dashboard, such as http://10.0.0.7:8265"),
+        "token_file": _path,
         "containers": _containers,
         "strategy": _rule(lambda value: value in STRATEGIES, joined(STRATEGIES)),
         "reserve": _reserve,

@@ -179,6 +179,7 @@ def _make_ray(region: RegionBinding) -> Engine:
         accelerators=region.accelerators,
         reserve=region.reserve,
         env=region.env,
+        token_file=region.token_file or "",
     )
     return RayEngine(settings)
 

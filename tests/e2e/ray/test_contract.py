@@ -37,6 +37,20 @@ def test_a_job_that_somebody_stops_ends_its_replicas_in_order(rig: RayRig) -> No
     rig.settle(lambda: rig.launcher_pids(request.attempt_id) == ())
 
 
+def test_the_job_of_one_replica_is_its_launcher(rig: RayRig) -> None:
+    """With time for its end when somebody stops it, on the node that Ray names."""
+    request = make_request("u-1", WORKERS[:1])
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    (replica,) = see(rig.backend, request)
+    assert replica.node == rig.cluster.host
+    address = f"{rig.cluster.address}/api/jobs/{replica.engine_id}"
+    assert httpx.get(address).json()["entrypoint"].startswith("exec python -I -S alone.py")
+    httpx.post(f"{address}/stop")
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.launcher_pids(request.attempt_id) == ()
+
+
 def test_a_worker_of_ray_that_is_killed_ends_its_replica_and_no_other(rig: RayRig) -> None:
     request = make_request("u-1", WORKERS[:2])
     rig.backend.start(request)

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 from footplate.backends.engine.engine import (
@@ -23,9 +22,12 @@ from footplate.backends.slurm.client import SlurmStatus
 from footplate.backends.slurm.job_script import RestServer, SlurmSettings
 from footplate.backends.slurm.outputs import JobEnd, JobList
 from footplate.backends.slurm.time_limits import Limits, PartitionLimits, read_rest_partitions
+from footplate.backends.token_files import find_leak, read_token
 from footplate.plain_httpx import httpx
 
 UNIX = "unix:"
+_PREFIX = "SLURM_JWT="
+"""What `scontrol token` prints before a token."""
 _DOCUMENT = "/openapi/v3"
 _Answer = dict[str, Any]
 Read = TypeVar("Read")
@@ -162,7 +164,7 @@ class RestClient:
         if self._server.user:
             headers["X-SLURM-USER-NAME"] = self._server.user
         if self._server.token_file:
-            self._token = read_token(self._server.token_file)
+            self._token = read_token(self._server.token_file, _PREFIX)
             headers["X-SLURM-USER-TOKEN"] = self._token
         try:
             answer = self._http.request(method, path, headers=headers, json=body)
@@ -224,25 +226,6 @@ def _joined(errors: tuple[tuple[int, str], ...]) -> str:
     return "; ".join(text for _, text in errors)[:500]
 
 
-MAX_BYTES = 64 * 1024
-_OTHERS = 0o077
-
-
-def read_token(file: str) -> str:
-    """Returns the token in the file. Raises EngineUnavailable if there is none."""
-    try:
-        with Path(file).open("rb") as opened:
-            text = opened.read(MAX_BYTES).decode("ascii").strip()
-    except OSError as error:
-        raise EngineUnavailable(f"token_file {file} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise EngineUnavailable(f"token_file {file} has no token in it") from error
-    token = text.removeprefix("SLURM_JWT=")  # as `scontrol token` prints it
-    if not token or not token.isprintable() or len(token.split()) != 1:
-        raise EngineUnavailable(f"token_file {file} has no token in it")
-    return token
-
-
 def read_end_s(token: str) -> float | None:
     """Returns when the token expires (Unix time); None if it doesn't contain that."""
     try:
@@ -264,16 +247,3 @@ def explain_end(file: str, user: str, token: str, now_s: float) -> str | None:
 
 def way_out(file: str, user: str) -> str:
     return f"write a new one: scontrol token username={user} lifespan=SECONDS > {file}"
-
-
-def find_leak(file: str) -> str | None:
-    """Returns what is wrong with the file's permissions; None if nothing is."""
-    try:
-        mode = Path(file).stat().st_mode & 0o777
-    except OSError:
-        return None  # reading it has said so
-    if mode & _OTHERS:
-        return (
-            f"token_file {file} has the mode {mode:04o}, so other users can read it; run: chmod 600"
-        )
-    return None

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
-from footplate.backends.kubernetes.image_registry import ImageConfig
 from footplate.backends.kubernetes.manifests import PodSettings, make_pod, make_secret
+from footplate.containers.registry import ImageConfig
 from tests.support.kubernetes_schemas import VERSIONS, find_faults
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2, "i:1")
