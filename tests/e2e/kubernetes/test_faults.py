@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def test_what_a_pod_waits_for_is_said(make_rig: MakeRig, kubernetes: Kubernetes)
     request = make_request("u-1")
     rig.backend.start(request)
     rig.settle(lambda: "Kubernetes has no node" in see(rig.backend, request)[0].reason)
-    assert rig.engine.check().problems == ("no ready node has the labels pool=none-has-this of *",)
+    assert rig.engine.check().problems == (
+        "no ready node has the labels pool=none-has-this, which machine type * needs",
+    )
     rig.backend.stop(request.attempt_id)
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     assert rig.runs(request.attempt_id) == 0
@@ -91,6 +94,29 @@ def test_a_launcher_that_fails_says_its_last_line(
     assert seen.reason == (
         "the replica's launcher ended with status 1: Try 'cat --help' for more information."
     )
+
+
+def test_the_jobs_of_a_project_run_in_its_namespace(
+    make_rig: MakeRig, kubernetes: Kubernetes, tmp_path: Path
+) -> None:
+    """Beside a Pod there that has our label, and isn't ours."""
+    kubernetes.kubectl("create", "namespace", "team-a")
+    settings = PodSettings(image=IMAGE, template=pod_template(tmp_path), reserve=False)
+    rig = make_rig(
+        engine=KubernetesEngine(
+            settings, kubeconfig=kubernetes.kubeconfig, namespaces={"my-project": "team-a"}
+        )
+    )
+    label = "--labels=app.kubernetes.io/managed-by=footplate"
+    kubernetes.kubectl("run", "odd", f"--image={IMAGE}", label, "-n", "team-a")
+    request = replace(make_request("u-1"), project="my-project")
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    (job,) = rig.engine.list(f"footplate-{rig.service}-")
+    assert job.id.startswith("team-a/footplate-")
+    assert see(rig.backend, request)[0].engine_id == job.id
+    assert "Pod team-a/odd has Footplate's label but no job" in rig.engine.oddities[0]
+    kubernetes.kubectl("delete", "namespace", "team-a", "--wait=false")
 
 
 def test_an_image_that_is_nowhere_is_named(make_rig: MakeRig, kubernetes: Kubernetes) -> None:
