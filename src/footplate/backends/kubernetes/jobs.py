@@ -17,7 +17,14 @@ from footplate.backends.kubernetes.manifests import (
     object_name,
     pod_name,
 )
-from footplate.backends.kubernetes.pod_states import DELETED, MALFORMED, PodState, PodView, see_pod
+from footplate.backends.kubernetes.pod_states import (
+    DELETED,
+    MALFORMED,
+    NODE_GONE,
+    PodState,
+    PodView,
+    see_pod,
+)
 from footplate.ports.backend import EndCause
 
 UNKNOWN_NODE = "?"
@@ -160,10 +167,20 @@ def _see_task(view: PodView) -> EngineTask:
 
 def _joint_cause(views: list[PodView]) -> EndCause:
     """Returns the cause of the job's end: a Pod that was deleted is a wish to end the job."""
-    causes = [EndCause.CANCELLED if view.deleted else view.cause for view in views]
+    causes = [_cause(view) for view in views]
     if EndCause.CANCELLED in causes:
         return EndCause.CANCELLED
     return next((cause for cause in causes if cause is not EndCause.UNKNOWN), EndCause.UNKNOWN)
+
+
+def _cause(view: PodView) -> EndCause:
+    """Returns the cause of a Pod's end. The cluster needs the node of one that it disrupts; one
+    whose node is gone is lost, as any replica there.
+    """
+    if view.disruption:
+        is_lost = view.disruption.startswith(NODE_GONE)
+        return EndCause.UNKNOWN if is_lost else EndCause.PREEMPTED
+    return EndCause.CANCELLED if view.deleted else view.cause
 
 
 def _phase(views: list[PodView]) -> JobPhase:

@@ -27,13 +27,14 @@ _START_REASONS = frozenset({"StartError", "ContainerCannotRun"})
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
 """The errors of reading an object without the fields that the API promises."""
 DELETED = "the replica's Pod was deleted in Kubernetes"
+NODE_GONE = "Kubernetes deleted the replica's Pod, whose node is gone"
 _DISRUPTIONS = {
     "DisruptionTarget": {
         "PreemptionByScheduler": "Kubernetes preempted the replica's Pod",
         "PreemptionByKueueScheduler": "Kueue preempted the replica's Pod",
         "DeletionByTaintManager": "Kubernetes took the replica's Pod from a tainted node",
         "EvictionByEvictionAPI": "the replica's Pod was evicted from its node",
-        "DeletionByPodGC": "Kubernetes deleted the replica's Pod, whose node is gone",
+        "DeletionByPodGC": NODE_GONE,
         "TerminationByKubelet": "the replica's node ended its Pod",
     },
     "TerminationTarget": {"StoppedByKueue": "Kueue evicted the job"},

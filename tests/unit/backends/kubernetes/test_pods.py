@@ -426,7 +426,27 @@ def test_a_pod_that_is_gone_after_its_disruption_is_no_deleted_one() -> None:
     secret["metadata"]["annotations"].update(added)
     (job,) = see_jobs([secret], [pod(0, ENDED)]).jobs
     assert job.reason.startswith("Kubernetes preempted the replica's Pod")
+    assert job.cause is EndCause.PREEMPTED
     assert see_jobs([secret], [pod(0, RUNNING), going]).disruptions == {}
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("PreemptionByScheduler", EndCause.PREEMPTED),
+        ("EvictionByEvictionAPI", EndCause.PREEMPTED),
+        ("DeletionByPodGC", EndCause.UNKNOWN),  # its node is lost, which counts
+        (None, EndCause.CANCELLED),
+    ],
+)
+def test_what_the_cluster_needs_the_node_for_costs_no_restart(
+    reason: str | None, cause: EndCause
+) -> None:
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": reason}
+    status = {**ENDED, "conditions": [condition] if reason else []}
+    going = pod(1, status, deletionTimestamp="2026-01-01T00:00:00Z")
+    (job,) = see_jobs([made_secret()], [pod(0, ENDED), going]).jobs
+    assert (job.cause, job.tasks[1].cause) == (cause, cause)
 
 
 def test_a_pod_that_waits_for_gates_says_which() -> None:
