@@ -217,7 +217,8 @@ class FakeEngine:
         self._answer()
         self.looks += 1
         left_out = self.hidden | self.forgotten
-        ours = [job for job in self.jobs.values() if job.name.startswith(prefix)]
+        # A copy: another region's thread may submit a job meanwhile.
+        ours = [job for job in tuple(self.jobs.values()) if job.name.startswith(prefix)]
         return tuple(job for job in ours if job.id not in left_out)
 
     def find(self, job_id: str) -> EngineJob | None:

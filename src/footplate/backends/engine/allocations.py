@@ -140,6 +140,12 @@ class Allocations:
         except EngineUnavailable as error:
             self._jobs = None
             self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
+        except Exception as error:  # an answer that nobody thought of: it is asked again soon
+            self._jobs = None
+            trouble = f"waits for {self._engine.title}, whose answer can't be read: {error!r}"
+            if trouble != self._trouble:
+                log.exception("the server can't read the jobs of %s", self._engine.title)
+            self._trouble = trouble
         self._by_id = {job.id: job for job in self._jobs or ()}
         self._by_name = {}
         for job in self._jobs or ():

@@ -1,4 +1,4 @@
-"""What a job of Ray is made of: its files, its entry point and what it reserves."""
+"""Packs a job of Ray: its files, its entry point and what it reserves."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 
 from footplate.backends.engine.allocations import REFUSED_RETRY_S
 from footplate.backends.engine.attempt_files import Attempt
-from footplate.backends.engine.engine import JobPhase
+from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, EndCause, Presence, Ticket
 from tests.support.engine_world import World
@@ -155,3 +155,20 @@ def test_attempts_that_only_wait_are_not_read_at_each_look(
     world.backend.stop(ATTEMPT)
     world.turn()
     assert see(world)[0] is Presence.GONE
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again_soon(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_prefix: str) -> tuple[EngineJob, ...]:
+        raise IndexError("list index out of range")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.engine, "list", fail)
+        world.turn()
+        world.turn()
+    assert "whose answer can't be read: IndexError" in see(world)[1]
+    assert len(caplog.records) == 1
+    assert world.backend._allocations.busy
+    world.turn()
+    assert len(world.engine.jobs) == 1
