@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from footplate.backends.engine.allocations import Allocations
-from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
+from footplate.backends.engine.attempt import make_ticket
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import EngineJob, JobPhase, JobRequest, NodeState
 from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.domain.names import AttemptId

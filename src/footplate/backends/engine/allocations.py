@@ -5,13 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from footplate.backends.engine.attempt_files import (
-    Allocation,
-    Attempt,
-    AttemptFiles,
-    Content,
-    Replica,
-)
+from footplate.backends.engine.attempt import Allocation, Attempt, Content, Replica
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import (
     Engine,
     EngineJob,

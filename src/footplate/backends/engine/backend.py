@@ -13,7 +13,7 @@ from importlib import resources
 from importlib.util import MAGIC_NUMBER
 
 from footplate.backends.engine.allocations import Allocations
-from footplate.backends.engine.attempt_files import Attempt, Content, make_ticket
+from footplate.backends.engine.attempt import Attempt, Content, make_ticket
 from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 
-from footplate.backends.engine.attempt_files import Attempt
+from footplate.backends.engine.attempt import Attempt
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 

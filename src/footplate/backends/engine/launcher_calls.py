@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Content, Replica
+from footplate.backends.engine.attempt import Attempt, Content, Replica
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.domain.errors import NotFound, Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState

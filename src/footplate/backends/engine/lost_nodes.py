@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
-from footplate.backends.engine.attempt_files import AttemptFiles, Content, Replica
+from footplate.backends.engine.attempt import Content, Replica
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import Engine, EngineUnavailable, NodeState
 from footplate.backends.engine.fence_command import FenceCommand
 from footplate.backends.engine.silences import Silences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from footplate.backends.engine.attempt_files import Attempt, Replica
+from footplate.backends.engine.attempt import Attempt, Replica
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.ports.backend import Presence, ReplicaObservation

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from footplate.backends.engine.attempt_files import AttemptFiles, Replica
+from footplate.backends.engine.attempt import Replica
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.domain.names import AttemptId
 
 MAX_GAP_S = 15.0

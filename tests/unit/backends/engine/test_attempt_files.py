@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica, make_ticket
+from footplate.backends.engine.attempt import Attempt, Replica, make_ticket
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.names import AttemptId

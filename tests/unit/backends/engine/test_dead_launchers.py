@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from footplate.backends.engine.allocations import ALONE_S
-from footplate.backends.engine.attempt_files import Replica
+from footplate.backends.engine.attempt import Replica
 from footplate.backends.engine.engine import EngineTask, JobPhase
 from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, make_request, make_restart

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from footplate.backends.engine.allocations import REFUSED_RETRY_S
-from footplate.backends.engine.attempt_files import Attempt
+from footplate.backends.engine.attempt import Attempt
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, EndCause, Presence, Ticket
