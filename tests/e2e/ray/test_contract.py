@@ -79,6 +79,6 @@ def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
 
 def test_a_check_says_how_soon_a_node_that_is_cut_off_is_seen(rig: RayRig) -> None:
     found = rig.engine.check()
-    assert "Ray notices a disconnected node after about 9 s" in found.facts
+    assert "lost nodes: Ray notices a disconnected node after about 9 s" in found.facts
     assert found.problems == ()
     assert rig.engine.list("footplate-check-") == ()

@@ -224,7 +224,7 @@ def test_a_check_says_what_slurm_has(slurm: SlurmCluster) -> None:
     report = SlurmEngine(settings).check()
     assert report.reachable
     assert report.problems == ()
-    assert any(fact.startswith("n3: ") and "GRES gpu:2" in fact for fact in report.facts)
+    assert any(fact.startswith("nodes: ") and "GRES gpu:2" in fact for fact in report.facts)
     assert any(fact.startswith("queue: ") for fact in report.facts)
 
 

@@ -171,7 +171,7 @@ def test_a_socket_needs_no_token(rest: Rest) -> None:
     with rest.cluster.rest_socket() as path:
         report = SlurmEngine(SlurmSettings(server=RestServer(f"unix:{path}"))).check()
     assert report.reachable, report.problems
-    assert any(fact.startswith("n1: ") for fact in report.facts)
+    assert any(fact.startswith("nodes: ") for fact in report.facts)
 
 
 @pytest.mark.soak
