@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 LIMIT_S = 60.0
 RETRY_S = 60.0
 MAX_AT_ONCE = 8
+_END_S = 1.0
+"""How long the end of a killed run may take when the server ends."""
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,252}")
 """Names that no program takes for an option or for a path."""
 _MAX_SAID_BYTES = 2000
@@ -42,6 +44,8 @@ class FenceCommand:
         self._command = tuple(command)
         self._monotonic = monotonic
         self._runs: dict[str, _Run] = {}
+        self._killed: list[subprocess.Popen[bytes]] = []
+        """What was killed and may not have ended yet."""
         self._again_s: dict[str, float] = {}
         self._fenced_s: dict[str, float] = {}
 
@@ -86,6 +90,7 @@ class FenceCommand:
 
     def collect(self) -> None:
         """Notes the results of runs that have ended, and kills those that take too long."""
+        self._killed = [process for process in self._killed if process.poll() is None]
         for node, run in tuple(self._runs.items()):
             status = run.process.poll()
             if status is None and self._monotonic() - run.began_s < LIMIT_S:
@@ -96,7 +101,7 @@ class FenceCommand:
                 log.warning("the fence command has fenced node %s", node)
                 self._fenced_s[node] = run.began_s
             elif status is None:
-                _kill(run.process)
+                self._kill(run)
                 log.warning("the fence command for node %s was killed after %.0f s", node, LIMIT_S)
             else:
                 said = _read_end(run.output)
@@ -104,17 +109,26 @@ class FenceCommand:
             run.output.close()
 
     def close(self) -> None:
-        """Kills the runs that are going on."""
+        """Kills the runs that are going on, and waits a moment for their ends."""
         for run in self._runs.values():
-            _kill(run.process)
+            self._kill(run)
             run.output.close()
         self._runs.clear()
+        for process in self._killed:
+            _send_kill(process)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_END_S)
+
+    def _kill(self, run: _Run) -> None:
+        # What waits for a device outlives the signal: nobody may wait for its end.
+        _send_kill(run.process)
+        self._killed.append(run.process)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
+def _send_kill(process: subprocess.Popen[bytes]) -> None:
+    # What sudo runs isn't this user's to kill.
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _read_end(output: IO[bytes]) -> str:

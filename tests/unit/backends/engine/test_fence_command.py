@@ -87,12 +87,34 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path, desks: li
     assert not desk.fence.fenced_after("n1", silent_s=500.0)
 
 
+def test_what_can_not_be_killed_holds_nobody_up(
+    tmp_path: Path, desks: list[Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path, "exec sleep 600")
+    desks.append(desk)
+
+    def refuse(pid: int, _number: int) -> None:
+        raise PermissionError(1, "Operation not permitted", str(pid))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.killpg", refuse)  # as for what sudo runs
+        desk.fence.start("n1")
+        wait_until(lambda: fenced_nodes(tmp_path) == ["n1"])
+        desk.clock.now_s += LIMIT_S
+        assert desk.is_idle()
+        assert not desk.fence.fenced_after("n1", silent_s=500.0)
+    desk.clock.now_s += RETRY_S
+    desk.fence.start("n1")
+    assert desk.fence.is_running
+
+
 def test_what_runs_is_killed_with_the_server(tmp_path: Path) -> None:
     desk = Desk(tmp_path, f"echo $$ > {tmp_path}/pid; exec sleep 600")
     desk.fence.start("n1")
     wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
     desk.fence.close()
-    assert not is_alive(int((tmp_path / "pid").read_text()))
+    pid = int((tmp_path / "pid").read_text())
+    wait_until(lambda: not is_alive(pid))
 
 
 @pytest.mark.parametrize("name", ["--all", "", "n1 n2", "$(reboot)", "../n1", "n1\n"])
