@@ -131,6 +131,12 @@ FAILED = EngineJob("3", "a", JobPhase.ENDED, "the job failed")
             "the job failed: no StdErr=x here",
         ),
         (
+            "None",
+            "footplate: no PreemptTime=2026-11-29T15:15:21 here",
+            EndCause.UNKNOWN,
+            "the job failed: no PreemptTime=2026-11-29T15:15:21 here",
+        ),
+        (
             "2026-11-29T15:15:21",
             "footplate: signal 15",
             EndCause.PREEMPTED,
@@ -168,6 +174,12 @@ def test_a_record_of_a_job() -> None:
     )
     with pytest.raises(ValueError, match="JobId"):
         outputs.read_job_record("No jobs in the system")
+
+
+def test_a_comment_says_nothing_of_its_jobs_state() -> None:
+    """A program may change the comment of its own job."""
+    job = outputs.read_job_record(f"{RECORD} Comment=JobState=COMPLETED NodeList=n1 StdErr=/x")
+    assert job == outputs.read_job_record(RECORD)
 
 
 def test_nodes_that_do_not_answer() -> None:

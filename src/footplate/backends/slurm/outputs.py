@@ -183,7 +183,9 @@ def read_job_record(text: str) -> EngineJob:
 
 
 def _read_record(line: str) -> EngineJob:
-    fields = dict(word.partition("=")[::2] for word in line.split() if "=" in word)
+    # The first field of a name counts, as of nodes: a job's comment may have such words in it.
+    words = (word.partition("=")[::2] for word in reversed(line.split()) if "=" in word)
+    fields = dict(words)
     whole, offset = fields.get("HetJobId", ""), fields.get("HetJobOffset", "")
     try:
         return make_job(
@@ -252,7 +254,7 @@ def describe_nodes(text: str) -> tuple[str, ...]:
 def read_end(text: str) -> JobEnd:
     """Returns what the output of ``scontrol show job ID --oneliner`` says of the job's end."""
     comment = _COMMENT.search(text)
-    at = _PREEMPTED.search(text)
+    at = _PREEMPTED.search(text.partition(" Comment=")[0])
     return JobEnd(read_words(comment[1]) if comment else "", preempted=at is not None)
 
 
