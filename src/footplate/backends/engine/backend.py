@@ -185,7 +185,12 @@ class EngineBackend:
         except Exception as error:
             # Nothing is known of its replicas: they may run. The others go on.
             reason = f"the server can't read its files of the attempt: {error!r}"
-            starts = self._files.newest_starts(attempt_id).items()
+            try:
+                starts = self._files.newest_starts(attempt_id).items()
+            except (OSError, ValueError):  # not even that, as with too many open files
+                if attempt_id in self._seen:
+                    return self._seen[attempt_id]
+                raise
             return tuple(
                 ReplicaObservation(attempt_id, name, Presence.WAITING, reason, restart)
                 for name, restart in starts
@@ -275,9 +280,9 @@ class EngineBackend:
                     noted = self._files.attempts()
                     self._allocations.ask()
                 noted = self._allocations.advance_all(noted, asked=due)
+                self._refresh(noted)
             except Exception:
                 log.exception("the server can't list the jobs of region %s", self._name)
-            self._refresh(noted)
             rest_s = self._poll_s if self._allocations.busy else _IDLE_S
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +61,32 @@ def test_an_engine_is_told_whose_job_it_gets(desk: Desk) -> None:
     wait_until(lambda: bool(desk.engine.requests))
     [asked] = desk.engine.requests
     assert (asked.project, asked.labels) == ("atlas", labels)
+
+
+def test_a_folder_that_can_not_be_read_for_a_while_ends_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request, listing = make_request("u-1"), os.listdir
+    failed: list[Any] = []
+    desk.backend.start(request)
+    wait_until(lambda: bool(desk.engine.jobs))
+
+    def fail(path: Any) -> list[str]:
+        if str(path).endswith("/u-1"):
+            failed.append(path)
+            raise OSError(errno.EMFILE, "Too many open files")
+        return listing(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.listdir", fail)
+        wait_until(lambda: len(failed) > 1)
+        assert all_are(desk.backend, request, Presence.WAITING)
+    desk.engine.begin_job("1", 0.0)
+    desk.call()
+    desk.call()
+    wait_until(lambda: all_are(desk.backend, request, Presence.LIVE))
+    desk.backend.start(make_request("u-2"))
+    wait_until(lambda: len(desk.engine.jobs) == 2)
 
 
 def test_a_gang_is_stopped_while_the_engine_does_not_answer(desk: Desk) -> None:
