@@ -11,16 +11,21 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
+from footplate.backends.engine.retries import LONGEST_RETRY_S
 from footplate.containers.registry import ImageConfig, read_image
 
 if TYPE_CHECKING:
     from footplate.containers.registry import Login
 
+    _Key = tuple[str, frozenset[tuple[str, Login]]]
+    """The image's name, and the logins that the registry is asked with."""
     Read = Callable[[str, Mapping[str, Login]], ImageConfig]
 
 WAIT_S = 3.0
-LONGEST_S = 300.0
-"""How long an answer is kept for a job that doesn't ask again, as one that was cancelled."""
+LONGEST_S = 2 * LONGEST_RETRY_S
+"""How long an answer is kept for a job that doesn't ask again, as one that was cancelled. A job
+that does may wait for long before that.
+"""
 
 
 class SlowRegistry(Exception):
@@ -39,7 +44,7 @@ class ImageLookups:
         self._read = read
         self._wait_s = wait_s
         self._monotonic = monotonic
-        self._pending: dict[str, tuple[Future[ImageConfig], float]] = {}
+        self._pending: dict[_Key, tuple[Future[ImageConfig], float]] = {}
         """Lookups that are under way, each with the time of the question."""
 
     def find(self, name: str, logins: Mapping[str, Login]) -> ImageConfig:
@@ -47,33 +52,35 @@ class ImageLookups:
         SlowRegistry.
         """
         self._forget_old()
-        if name in self._pending:
-            found, wait_s = self._pending[name][0], 0.0
+        # What one project's logins may read isn't for another one, and no refusal of its own.
+        key = name, frozenset(logins.items())
+        if key in self._pending:
+            found, wait_s = self._pending[key][0], 0.0
         else:
-            found, wait_s = self._ask(name, logins), self._wait_s
+            found, wait_s = self._ask(key, logins), self._wait_s
         if not wait((found,), wait_s).done:
             raise SlowRegistry(f"the registry has not described the image {name} yet")
-        del self._pending[name]
+        del self._pending[key]
         return found.result()
 
     def _forget_old(self) -> None:
         """Drops old answers that nobody has fetched: a tag may have moved since."""
         oldest_s = self._monotonic() - LONGEST_S
         self._pending = {
-            name: (found, asked_s)
-            for name, (found, asked_s) in self._pending.items()
+            key: (found, asked_s)
+            for key, (found, asked_s) in self._pending.items()
             if asked_s > oldest_s or not found.done()
         }
 
-    def _ask(self, name: str, logins: Mapping[str, Login]) -> Future[ImageConfig]:
+    def _ask(self, key: _Key, logins: Mapping[str, Login]) -> Future[ImageConfig]:
         future: Future[ImageConfig] = Future()
 
         def work() -> None:
             try:
-                future.set_result(self._read(name, logins))
+                future.set_result(self._read(key[0], logins))
             except Exception as error:  # whatever it is, who asked must know
                 future.set_exception(error)
 
-        self._pending[name] = future, self._monotonic()
+        self._pending[key] = future, self._monotonic()
         threading.Thread(target=work, name="image-lookup", daemon=True).start()
         return future

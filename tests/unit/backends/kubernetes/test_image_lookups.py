@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from footplate.backends.engine.retries import LONGEST_RETRY_S
 from footplate.backends.kubernetes.image_lookups import LONGEST_S, ImageLookups, SlowRegistry
 from footplate.containers.registry import ImageConfig, UnknownImage
 from tests.support.local_backend import wait_until
@@ -84,3 +85,26 @@ def test_a_question_that_times_out_is_a_fault() -> None:
 
     with pytest.raises(TimeoutError, match="a"):
         ImageLookups(read, LIMIT_S).find("a", {})
+
+
+def test_an_answer_is_for_those_with_the_same_logins() -> None:
+    """Each project's namespace may have a Secret of its own."""
+    registry, logins = Registry(), {"docker.io": ("ada", "secret")}
+    lookups = ImageLookups(registry.read, 0.01)
+    for each in (logins, {}):
+        with pytest.raises(SlowRegistry):
+            lookups.find("a", each)
+    assert registry.asked == ["a", "a"]
+    registry.answers.set()
+
+
+def test_an_answer_is_kept_until_a_job_asks_again_that_was_often_refused() -> None:
+    registry, now_s = Registry(), [0.0]
+    lookups = ImageLookups(registry.read, 0.01, lambda: now_s[0])
+    with pytest.raises(SlowRegistry):
+        lookups.find("a", {})
+    registry.answers.set()
+    wait_until(lambda: not any(t.name == "image-lookup" for t in threading.enumerate()))
+    now_s[0] = LONGEST_RETRY_S + 10.0
+    assert lookups.find("a", {}) == CONFIG
+    assert registry.asked == ["a"]
