@@ -118,7 +118,7 @@ def read_image(
         raise UnknownImage(
             f"the registry {image.registry} doesn't answer for {image}: {said}"
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnknownImage(
             f"the registry {image.registry} sends an answer for {image} that can't be read: "
             f"{error!r}"

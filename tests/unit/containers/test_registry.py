@@ -30,6 +30,10 @@ def digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
+DEEP = b"[" * 100_000
+"""More levels than Python reads."""
+
+
 class Registry:
     """Of one image, ``team/model:1``."""
 
@@ -130,6 +134,13 @@ def test_an_answer_without_sense_is_an_error_of_the_registry(
 ) -> None:
     registry.tag = registry.add(manifest)
     with pytest.raises(UnknownImage):
+        read_image(f"{registry.host}/team/model:1", {})
+
+
+def test_an_answer_of_many_levels_is_an_error_of_the_registry(registry: Registry) -> None:
+    registry.tag = digest(DEEP)
+    registry.blobs[registry.tag] = DEEP
+    with pytest.raises(UnknownImage, match="can't be read"):
         read_image(f"{registry.host}/team/model:1", {})
 
 
