@@ -422,6 +422,7 @@ def test_a_probe_runs_as_a_launcher_does() -> None:
     launcher = LauncherRequest("", accelerator_type="NVIDIA_TESLA_T4", accelerators=1)
     options = node_options(settings, launcher)
     assert {"--qos=high", "--gres=gpu:t4:1", "--constraint=c8", "--ntasks=1"} <= set(options)
+    assert "--time=1" in options, "Slurm ends it when nobody waits for it any more"
     program = b"import os\nprint(os.environ['SITE'], os.environ['MODULE'])\n"
     done = subprocess.run(
         ["bash"], input=node_script(settings, program), capture_output=True, check=True

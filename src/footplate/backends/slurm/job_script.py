@@ -35,6 +35,7 @@ exit "$CODE"
 """
 BASH = "/bin/bash"
 _PLACING = ("--gres", "--gpus", "--tres", "--nodes", "--ntasks-per", "--exclusive")
+_PROBE_MINUTES = 1
 _NAMES = r"sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | tr '\n' ' '"
 """Prints the names in lines such as ``NAME=VALUE``."""
 
@@ -202,7 +203,8 @@ def node_options(settings: SlurmSettings, launcher: LauncherRequest) -> list[str
         if (value := getattr(settings, name))
     ]
     own = ["--job-name=footplate-check", "--ntasks=1", "--chdir=/", "--input=all"]
-    own += ["--propagate=NONE", *([f"--gres={gres}"] if gres else [])]
+    # Slurm doesn't notice when a srun that took too long is killed, and its node would stay taken.
+    own += ["--propagate=NONE", f"--time={_PROBE_MINUTES}", *([f"--gres={gres}"] if gres else [])]
     return [*own, *chosen, *settings.options, *machine_options(settings, (launcher,))]
 
 
