@@ -39,6 +39,7 @@ _DUMP_LIMIT_BYTES = 8 << 20
 _DUMP_MEMORY_BYTES = 256 << 20
 """What py-spy may take. A program with many deep threads and long names would have it take a
 gigabyte in these seconds."""
+_ERROR = "Error: "
 _TEXT_LENGTH = 300
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 _NO_PYTHON = "the replica's program has no Python process"
@@ -187,7 +188,8 @@ def _limit_memory() -> None:
 def explain(words: str, yama: int) -> str:
     """Returns py-spy's last words as a sentence, and what to do about the fault."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
-    first = lines[0].removeprefix("Error: ") if lines else "it said nothing"
+    first = lines[0] if lines else "it said nothing"
+    first = first[len(_ERROR) :] if first.startswith(_ERROR) else first
     if not any(mark in words for mark in ("Permission", "permission", "EPERM")):
         return f"py-spy failed: {first[:_TEXT_LENGTH]}"
     reason = "the system doesn't let the service read the memory of the program"

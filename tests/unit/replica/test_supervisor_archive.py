@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import zipfile
 from pathlib import Path
 
 from footplate.replica.supervisor_archive import build_archive
+
+LATER = frozenset(
+    (
+        *("removeprefix", "removesuffix", "randbytes", "is_relative_to", "bit_count", "to_thread"),
+        *("waitstatus_to_exitcode", "recv_fds", "send_fds", "pidfd_open", "pidfd_send_signal"),
+        *("splice", "eventfd", "file_digest", "lcm", "unparse", "UTC"),
+        *("TaskGroup", "timeout_at", "Runner", "pairwise", "batched", "aclosing", "StrEnum"),
+    )
+)
+"""Attributes of the standard library's modules and types that Python 3.8 lacks."""
+KNOWN = {
+    # Only where they are there, and in processes of the server's own Python.
+    "footplate/replica/isolation/procfs.py": {"pidfd_open", "pidfd_send_signal"},
+    "footplate/replica/container/runner.py": {"pidfd_open"},
+    "footplate/replica/fork_server.py": {"recv_fds"},
+}
+
+
+def find_later(source: bytes) -> set[str]:
+    tree = ast.parse(source, feature_version=(3, 8))
+    found = {
+        (each.value.id if isinstance(each.value, ast.Name) else "", each.attr)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Attribute)
+    }
+    return {name for owner, name in found if name in LATER and owner != "self"}
+
+
+def test_it_needs_nothing_that_python_3_8_lacks(tmp_path: Path) -> None:
+    with zipfile.ZipFile(build_archive(tmp_path)) as archive:
+        sources = {name: archive.read(name) for name in archive.namelist() if name[-3:] == ".py"}
+    used = {name: find_later(source) for name, source in sources.items()}
+    assert {name: found for name, found in used.items() if found} == KNOWN
 
 
 def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ class Build:
         self._first = first
 
     def wait(self) -> int:
-        return os.waitstatus_to_exitcode(self._first.reap())
+        status = self._first.reap()
+        return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
     def kill(self) -> None:
         self._namespace.kill()

@@ -103,7 +103,7 @@ class Package:
 
 def is_legacy(names: Iterable[str]) -> bool:
     """Returns whether an archive with files of these names has setup.py and no pyproject.toml."""
-    parts = [name.removeprefix("./").split("/") for name in names]
+    parts = [(name[2:] if name.startswith("./") else name).split("/") for name in names]
     tops = {(len(part), *part) for part in parts if len(part) <= _TOP_PARTS}
     setups = sorted(top for top in tops if top[-1] == "setup.py")
     return bool(setups) and (*setups[0][:-1], "pyproject.toml") not in tops

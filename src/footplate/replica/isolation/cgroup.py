@@ -141,7 +141,7 @@ class CgroupContainment(Containment):
     def guarantee(self) -> str:
         if self._space is not None:
             return self.level.guaranteed
-        return self.level.guaranteed.removesuffix(f"; {levels.SEES_OWN}")
+        return self.level.guaranteed.replace(f"; {levels.SEES_OWN}", "")
 
     def fill(self, record: IsolationRecord) -> None:
         record.groups, record.killer = tuple(self.groups), self._killer

@@ -181,7 +181,7 @@ class MountNamespace:
     def _seal_records(self) -> None:
         places = [self.records] if self.records else []
         if places and self.buckets:
-            places.append("/gcs" + self.records.removeprefix(self.buckets))
+            places.append("/gcs" + self.records[len(self.buckets) :])
         for place in filter(is_directory, places):
             syscalls.bind_real(_HOST, self.records, place)
             syscalls.seal(place)
