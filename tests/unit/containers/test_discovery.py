@@ -1,6 +1,7 @@
 """Which engine is found: by the setting, by DOCKER_HOST, or where engines usually listen."""
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -182,3 +183,22 @@ def test_what_a_node_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     found = json.loads(capsys.readouterr().out)
     assert found["socket"] == ""
     assert missing in found["fault"]
+
+
+def test_a_kernel_without_namespaces_runs_no_images(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, limit = tmp_path / "apptainer", tmp_path / "max_user_namespaces"
+    command.write_text("#!/bin/sh\necho apptainer version 1.4.5\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    monkeypatch.setattr("footplate.containers.discovery._NAMESPACES", str(limit))
+    faults = []
+    for text in (None, "0", "1000"):
+        if text is not None:
+            limit.write_text(text)
+        report("apptainer")
+        faults.append(json.loads(capsys.readouterr().out)["fault"])
+    said = f"the kernel gives users no namespaces: {limit} is"
+    assert faults == [f"{said} missing", f"{said} 0", ""]
