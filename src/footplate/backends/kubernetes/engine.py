@@ -42,6 +42,7 @@ from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegist
 from footplate.backends.kubernetes.jobs import find_jobs, see_job, see_jobs, see_pods
 from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.node_states import is_ready, see_node
+from footplate.backends.kubernetes.pod_owners import require_owner
 from footplate.backends.kubernetes.pod_states import (
     find_end,
     find_slow_nodes,
@@ -117,6 +118,7 @@ class KubernetesEngine:
                     core.create_namespaced_pod(namespace, pod, **RAW)
                 except ApiException as error:
                     if error.status == 409:
+                        require_owner(core, namespace, pod)
                         continue
                     if error.status in (400, 403, 404, 422):
                         _delete(core, namespace, name)

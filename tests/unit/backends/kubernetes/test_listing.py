@@ -147,6 +147,7 @@ class Spaces:
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.closed = ""
+        self.made = 0
         self.deleted: list[tuple[str, str]] = []
         path = "/api/v1/namespaces/{space}/{kind}"
         self.app = Starlette(
@@ -163,8 +164,12 @@ class Spaces:
             self.deleted.append((space, request.query_params["labelSelector"]))
             return JSONResponse({})
         body = await request.json()
-        body["metadata"].update(uid="1", creationTimestamp="2026-01-01T00:00:00Z", namespace=space)
-        self.objects[space, kind, body["metadata"]["name"]] = body
+        metadata, self.made = body["metadata"], self.made + 1
+        if (space, kind, metadata["name"]) in self.objects:
+            return JSONResponse({"message": "already exists"}, 409)
+        made = {"uid": str(self.made), "creationTimestamp": "2026-01-01T00:00:00Z"}
+        metadata.update(**made, namespace=space)
+        self.objects[space, kind, metadata["name"]] = body
         return JSONResponse(body)
 
     async def _list(self, request: Request) -> JSONResponse:
@@ -214,6 +219,23 @@ def test_the_jobs_of_a_project_have_a_namespace_of_their_own(tmp_path: Path) -> 
     assert engine.oddities == (
         "the jobs of namespace team-a can't be listed: secrets is forbidden",
     )
+
+
+def test_a_pod_of_a_refused_job_is_none_of_its_next_one(tmp_path: Path) -> None:
+    """It was deleted with the Secret of its job, and takes its time to end."""
+    spaces = Spaces()
+    with serve(spaces.app) as url:
+        (tmp_path / "kubeconfig").write_text(kubeconfig(url))
+        engine = KubernetesEngine(PodSettings(image="i"), kubeconfig=tmp_path / "kubeconfig")
+        engine.submit(REQUEST)
+        assert engine.submit(REQUEST) == NAME, "its answer may have been lost"
+        del spaces.objects["default", "secrets", NAME]
+        with pytest.raises(EngineUnavailable, match="of an earlier try"):
+            engine.submit(REQUEST)
+        assert engine.list("footplate-x-") == ()
+        del spaces.objects["default", "pods", f"{NAME}-0"]
+        assert engine.submit(REQUEST) == NAME
+        assert [job.id for job in engine.list("footplate-x-")] == [NAME]
 
 
 NAME = object_name(REQUEST.name)
