@@ -6,9 +6,11 @@ there is complete.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -83,9 +85,13 @@ def _make(
     report: Reporter,
 ) -> None:
     """Makes the image's file, and one with its configuration. Raises ImageFailure, OSError."""
-    reference, part = _parse(image.reference), f"{place}.{os.getpid()}.part"
+    reference, directory = _parse(image.reference), os.path.dirname(place)
     credentials = _find_credentials(reference, environment)
-    tmp = os.path.dirname(place)
+    # With a name that the next pull finds: one that is killed leaves what it has unpacked.
+    tmp = os.path.join(directory, f"{hashlib.sha256(str(reference).encode()).hexdigest()[:32]}.tmp")
+    part = os.path.join(tmp, "image.sif")
+    shutil.rmtree(tmp, ignore_errors=True)
+    os.makedirs(tmp, mode=0o700, exist_ok=True)
     own = command.compose_pull_environment(
         tmp, credentials.login, environment, plain_http=image.plain_http
     )
@@ -93,12 +99,11 @@ def _make(
     try:
         fault = _pull(command.compose_pull(reference, part), own, reference, report)
         if fault:
-            raise ImageFailure(_explain(fault, reference, credentials, tmp))
-        _write(_place(tmp, reference.digest or "", "json"), image)
+            raise ImageFailure(_explain(fault, reference, credentials, directory))
+        _write(_place(directory, reference.digest or "", "json"), image)
         os.replace(part, place)
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
+        shutil.rmtree(tmp, ignore_errors=True)
 
 
 def _pull(

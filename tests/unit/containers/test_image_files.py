@@ -128,6 +128,22 @@ def test_a_failed_download_leaves_nothing_and_says_why(node: Node, said: str, sh
     assert have_file(node.command(), image, node.cache, node.environment)
 
 
+def test_what_a_killed_download_has_left_is_removed_by_the_next(node: Node) -> None:
+    image = find_config(node.image, node.cache, "amd64", node.environment)
+    place = Path(have_file(node.command(), image, node.cache, node.environment))
+    [(words, environment)] = node.calls
+    part, tmp = Path(words[-2]), Path(environment["APPTAINER_TMPDIR"])
+    assert not tmp.exists()
+    assert not part.exists()
+    for left in (tmp / "build-temp-1" / "rootfs", part):
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.touch()
+    place.unlink()
+    have_file(node.command(), image, node.cache, node.environment)
+    assert not tmp.exists()
+    assert not part.exists()
+
+
 def test_other_names_than_those_of_images_are_refused(node: Node) -> None:
     with pytest.raises(ImageFailure, match="names no image"):
         find_config("oras://x y", node.cache, "amd64", node.environment)
