@@ -44,15 +44,15 @@ class FenceCommand:
         self._command = tuple(command)
         self._monotonic = monotonic
         self._runs: dict[str, _Run] = {}
-        self._killed: list[subprocess.Popen[bytes]] = []
-        """What was killed and may not have ended yet."""
+        self._killed: dict[str, subprocess.Popen[bytes]] = {}
+        """What was killed and has not ended yet: no second one runs for its node."""
         self._again_s: dict[str, float] = {}
         self._fenced_s: dict[str, float] = {}
 
     def start(self, node: str) -> None:
         """Starts a run for the node, unless one is going on or failed a moment ago."""
         now_s = self._monotonic()
-        if node in self._runs or now_s < self._again_s.get(node, now_s):
+        if node in self._runs or node in self._killed or now_s < self._again_s.get(node, now_s):
             return
         if len(self._runs) >= MAX_AT_ONCE:
             return
@@ -90,7 +90,7 @@ class FenceCommand:
 
     def collect(self) -> None:
         """Notes the results of runs that have ended, and kills those that take too long."""
-        self._killed = [process for process in self._killed if process.poll() is None]
+        self._killed = {n: each for n, each in self._killed.items() if each.poll() is None}
         for node, run in tuple(self._runs.items()):
             status = run.process.poll()
             if status is None and self._monotonic() - run.began_s < LIMIT_S:
@@ -101,7 +101,7 @@ class FenceCommand:
                 log.warning("the fence command has fenced node %s", node)
                 self._fenced_s[node] = run.began_s
             elif status is None:
-                self._kill(run)
+                self._kill(node, run)
                 log.warning("the fence command for node %s was killed after %.0f s", node, LIMIT_S)
             else:
                 said = _read_end(run.output)
@@ -110,19 +110,19 @@ class FenceCommand:
 
     def close(self) -> None:
         """Kills the runs that are going on, and waits a moment for their ends."""
-        for run in self._runs.values():
-            self._kill(run)
+        for node, run in self._runs.items():
+            self._kill(node, run)
             run.output.close()
         self._runs.clear()
-        for process in self._killed:
+        for process in self._killed.values():
             _send_kill(process)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_END_S)
 
-    def _kill(self, run: _Run) -> None:
+    def _kill(self, node: str, run: _Run) -> None:
         # What waits for a device outlives the signal: nobody may wait for its end.
         _send_kill(run.process)
-        self._killed.append(run.process)
+        self._killed[node] = run.process
 
 
 def _send_kill(process: subprocess.Popen[bytes]) -> None:

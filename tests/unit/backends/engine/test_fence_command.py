@@ -103,8 +103,10 @@ def test_what_can_not_be_killed_holds_nobody_up(
         desk.clock.now_s += LIMIT_S
         assert desk.is_idle()
         assert not desk.fence.fenced_after("n1", silent_s=500.0)
-    desk.clock.now_s += RETRY_S
-    desk.fence.start("n1")
+        desk.clock.now_s += RETRY_S
+        desk.fence.start("n1")
+        assert desk.is_idle(), "no second one runs beside it"
+    desk.fence.start("n2")
     assert desk.fence.is_running
 
 
