@@ -108,7 +108,7 @@ class RegionReports:
         if region in self._engines:
             self._engines[region].ask(0.0)
         binding = self._regions.bound.get(region, self._regions.default)
-        return self._add_probe(self._report(region, binding, LONG_S))
+        return self._add_probe(self._report(region, binding, LONG_S, fresh=True))
 
     def _add_probe(self, report: RegionReport) -> RegionReport:
         """Returns the report with what a job has found on a node; of a dead engine as it is."""
@@ -116,13 +116,15 @@ class RegionReports:
         if question is None or not report.reachable:
             return report
         question.ask(0.0)
-        found = question.answer(LONG_S)
+        found = question.answer(LONG_S, fresh=True)
         if found is None:
             return replace(report, problems=(*report.problems, _NO_PROBE))
         facts, problems = (*report.facts, *found.facts), (*report.problems, *found.problems)
         return replace(report, facts=facts, problems=problems)
 
-    def _report(self, region: str, binding: Binding, wait_s: float) -> RegionReport:
+    def _report(
+        self, region: str, binding: Binding, wait_s: float, *, fresh: bool = False
+    ) -> RegionReport:
         site, engine = binding.site, binding.site.engine
         question = self._engines.get(region)
         if engine is None or question is None:
@@ -135,7 +137,7 @@ class RegionReports:
                 capacity=site.capacity,
                 used=self._held(site.name),
             )
-        answer = question.answer(wait_s)
+        answer = question.answer(wait_s, fresh=fresh)
         unanswered = (f"{engine.title} has not answered yet",)
         problems = unanswered if answer is None else answer.problems
         if region in self._problems:
@@ -179,11 +181,13 @@ class _Question:
             self._asked_s = self._monotonic()
         threading.Thread(target=self._run, name="engine-check", daemon=True).start()
 
-    def answer(self, wait_s: float) -> EngineReport | None:
-        """Returns the last answer; None: the engine has never answered."""
-        self._answered.wait(wait_s)
+    def answer(self, wait_s: float, *, fresh: bool = False) -> EngineReport | None:
+        """Returns the last answer, with ``fresh`` only that to the last question; None: there is
+        none.
+        """
+        answered = self._answered.wait(wait_s)
         with self._lock:
-            return self._last
+            return self._last if answered or not fresh else None
 
     def _run(self) -> None:
         found: EngineReport | None = None

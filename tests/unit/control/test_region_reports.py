@@ -88,6 +88,19 @@ def test_only_who_asks_for_a_region_alone_starts_a_job_there() -> None:
     assert rig.engine.probed == 2
 
 
+def test_a_check_shows_no_earlier_answer_as_one_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig()
+    assert rig.reports.check(REGION).reachable
+    monkeypatch.setattr(region_reports, "LONG_S", 0.01)
+    rig.engine.free.clear()
+    try:
+        report = rig.reports.check(REGION)
+        assert (report.reachable, report.facts) == (False, ())
+        assert report.problems == ("Slurm has not answered yet",)
+    finally:
+        rig.engine.free.set()
+
+
 def test_what_the_service_hands_out_itself_has_amounts() -> None:
     site = make_site(Mode.ENFORCE, name="box", vcpus=8, memory_gb=32, gpus=2)
     held = {"box": {"vcpus": 3, "NVIDIA_TESLA_T4": 1}}
