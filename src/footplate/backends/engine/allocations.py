@@ -249,7 +249,7 @@ class Allocations:
             job.phase is JobPhase.WAITING and not needed and not _has_launcher(attempt, allocation)
         ):
             self._engine.cancel(job.id)
-        self._cancel_twins(attempt, allocation)
+        self._cancel_twins(attempt, allocation, job)
 
     def _known(self, allocation: Allocation) -> EngineJob | None:
         return self._by_id.get(allocation.job)
@@ -425,11 +425,13 @@ class Allocations:
     def _find_death(self, attempt: Attempt, replica: Replica) -> str | None:
         return self._lost_nodes.find_death(attempt.id, replica)
 
-    def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
-        """Cancels other jobs of this name, whose server didn't know of the bound one."""
+    def _cancel_twins(self, attempt: Attempt, allocation: Allocation, bound: EngineJob) -> None:
+        """Cancels other jobs of this name, whose server didn't know of the ``bound`` one."""
         name = self._name(attempt, allocation)
+        # Its id may be another one than before, if the region's settings have changed.
+        ids = allocation.job, bound.id
         for job in self._by_name.get(name, ()):
-            if job.id != allocation.job and job.phase is not JobPhase.ENDED:
+            if job.id not in ids and job.phase is not JobPhase.ENDED:
                 self._engine.cancel(job.id)
 
     def _cancel_orphans(self, known: set[AttemptId]) -> None:

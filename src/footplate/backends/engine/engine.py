@@ -153,7 +153,10 @@ class Engine(Protocol):
         ...
 
     def find(self, job_id: str) -> EngineJob | None:
-        """Returns a job; None if the engine doesn't know it. Raises EngineUnavailable."""
+        """Returns a job, with the id that it has in lists; None if the engine doesn't know it.
+
+        Raises EngineUnavailable.
+        """
         ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:

@@ -236,7 +236,8 @@ class KubernetesEngine:
         ours, oddities = find_jobs((secret,), "")
         if not ours:
             raise EngineUnavailable("; ".join(oddities))
-        return replace(see_job(secret, see_pods(pods)), id=job_id)
+        own_id = _qualify(connection, namespace, name)
+        return replace(see_job(secret, see_pods(pods)), id=own_id)
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """Returns the nodes that aren't ready or are unknown; all of them if none can be read."""

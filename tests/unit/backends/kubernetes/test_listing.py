@@ -207,6 +207,13 @@ def test_the_jobs_of_a_project_have_a_namespace_of_their_own(tmp_path: Path) -> 
         engine.cancel(theirs)
         spaces.closed = "team-a"
         (left,) = engine.list("footplate-x-")
+        spaces.closed = ""
+        moved = KubernetesEngine(
+            PodSettings(image="i"), kubeconfig=tmp_path / "kubeconfig", namespace="team-a"
+        )
+        same = moved.find(theirs)
+        assert same is not None
+        assert [same.id] == [job.id for job in moved.list("footplate-x-")]
     assert (ours, theirs) == (NAME, f"team-a/{object_name(other.name)}")
     assert found == {ours: REQUEST.name, theirs: other.name}
     assert one is not None
