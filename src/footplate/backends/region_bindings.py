@@ -33,7 +33,7 @@ _NOT_OF_ENV = ("PYTHONHOME", "PYTHONPATH")
 """Variables that would keep the Python of an environment from finding its packages."""
 MIN_LOST_S = 40
 """Launchers call every 20 s, and may find the server standing still for another 15."""
-_URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
+_URL = re.compile(r"https?://[^/\s?#@]+(?:/[^\s?#]*)?")
 _LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LABEL_KEY = re.compile(

@@ -396,3 +396,12 @@ def test_names_that_the_catalogue_does_not_have() -> None:
         "regions[1].accelerators",
     ]
     assert all("did you mean" in v.description for v in caught.value.violations)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:word@10.0.0.7:8265", "http://10.0.0.7?a", "http:///"]
+)
+def test_the_address_of_a_dashboard_has_no_password(address: str) -> None:
+    """Reasons that users see repeat it."""
+    (wrong,) = wrongs({"name": "us-east1", "backend": "ray", "address": address})
+    assert wrong[0] == "regions[0].address"

@@ -235,11 +235,19 @@ class Allocations:
         job = job or self._engine.find(allocation.job)
         if job is None:
             self._end_unknown(attempt, allocation)
-            return
+        else:
+            self._follow(attempt, allocation, job, needed)
+
+    def _follow(
+        self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
+    ) -> None:
+        """Does what follows from the state of the allocation's job."""
         if job.refused and needed and not _has_launcher(attempt, allocation):
             self._refusals.fail((attempt.id, allocation.number), job.reason, REFUSED_RETRY_S)
             self._files.unbind(attempt.id, allocation.number)
             return
+        if job.phase is JobPhase.RUNNING:
+            self._refusals.succeed((attempt.id, allocation.number))
         self._unknown.pop(allocation.job, None)
         self._end_tasks(attempt, allocation, job, needed)
         self._end_alone(attempt, job, needed)
@@ -301,7 +309,8 @@ class Allocations:
         except EngineUnavailable as error:
             # It may be there: it is looked for by its name before it is submitted again.
             reason = f"waits for {self._engine.title}: {error}"
-            self._refusals.fail((attempt.id, allocation.number), reason, REFUSED_RETRY_S / 10)
+            key = attempt.id, allocation.number
+            self._refusals.fail(key, reason, REFUSED_RETRY_S / 10, REFUSED_RETRY_S)
             return
         # Another server has submitted the allocation, too, and its job was bound first.
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:

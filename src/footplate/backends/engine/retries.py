@@ -26,13 +26,15 @@ class Retries(Generic[Key]):
         self._monotonic = monotonic
         self._failures: dict[Key, Failure] = {}
 
-    def fail(self, key: Key, reason: str, rest_s: float) -> bool:
+    def fail(
+        self, key: Key, reason: str, rest_s: float, longest_s: float = LONGEST_RETRY_S
+    ) -> bool:
         """Notes a failure, which is tried again after ``rest_s`` at first, and after twice as long
-        each time; returns whether it is the first.
+        each time, up to ``longest_s``; returns whether it is the first.
         """
         known = self._failures.get(key)
         if known is not None:
-            rest_s = min(known.rest_s * 2, LONGEST_RETRY_S)
+            rest_s = min(known.rest_s * 2, longest_s)
         self._failures[key] = Failure(reason, rest_s, self._monotonic() + rest_s)
         return known is None
 

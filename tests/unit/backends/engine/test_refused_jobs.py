@@ -172,3 +172,14 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_soon(
     assert world.backend._allocations.busy
     world.turn()
     assert len(world.engine.jobs) == 1
+
+
+def test_an_engine_that_was_away_for_long_has_jobs_soon_after_it_is_back(world: World) -> None:
+    for _ in range(1000):
+        world.engine.loses_answer = True
+        world.engine.jobs.clear()
+        world.turn(1.0)
+    world.engine.loses_answer = False
+    world.engine.jobs.clear()
+    world.turn(REFUSED_RETRY_S)
+    assert len(world.engine.jobs) == 1
