@@ -173,6 +173,7 @@ class FakeEngine:
         """How often it was asked for its jobs."""
         self.hidden: set[str] = set()
         self.forgotten: set[str] = set()
+        self.forged: set[str] = set()
         self.jobs: dict[str, EngineJob] = {}
         self.programs: dict[str, bytes] = {}
         self.limits: dict[str, float] = {}
@@ -231,6 +232,9 @@ class FakeEngine:
         found = tuple(name for name in nodes.split(",") if name in silent)
         self._told_silent.update(found)
         return found
+
+    def may_be_of(self, job_id: str, project: str) -> bool:
+        return job_id not in self.forged
 
     def explain(self, job: EngineJob) -> EngineJob:
         self._answer()

@@ -51,6 +51,9 @@ class RecordingEngine:
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         raise NotImplementedError
 
+    def may_be_of(self, job_id: str, project: str) -> bool:
+        return True
+
     def explain(self, job: EngineJob) -> EngineJob:
         raise NotImplementedError
 

@@ -279,6 +279,7 @@ class Allocations:
             job
             for job in self._by_name.get(name, ())
             if job.phase is not JobPhase.ENDED or job.cause in _FINAL
+            if self._engine.may_be_of(job.id, attempt.project)
         ]
         if ours:
             running = [job for job in ours if job.phase is JobPhase.RUNNING]

@@ -166,6 +166,12 @@ class Engine(Protocol):
         """
         ...
 
+    def may_be_of(self, job_id: str, project: str) -> bool:
+        """Returns whether a job of the list can be the project's, where projects have places of
+        their own: who may make jobs in one place may give them any name.
+        """
+        ...
+
     def explain(self, job: EngineJob) -> EngineJob:
         """Returns an ended job with what the engine's lists leave out: the last line that a failed
         job wrote, or who cancelled it.

@@ -277,6 +277,11 @@ class KubernetesEngine:
                 silent.add(name)
         return frozenset(silent)
 
+    def may_be_of(self, job_id: str, project: str) -> bool:
+        with self._calls() as connection:
+            namespace, _ = _locate(connection, job_id)
+            return namespace == self._namespaces.get(project, connection.namespace)
+
     def explain(self, job: EngineJob) -> EngineJob:
         return job
 

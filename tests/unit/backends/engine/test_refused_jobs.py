@@ -183,3 +183,16 @@ def test_an_engine_that_was_away_for_long_has_jobs_soon_after_it_is_back(world: 
     world.engine.jobs.clear()
     world.turn(REFUSED_RETRY_S)
     assert len(world.engine.jobs) == 1
+
+
+def test_a_job_of_another_projects_users_is_not_taken_for_the_attempts(world: World) -> None:
+    name = "footplate-x-europe-west4.u-1.0"
+    world.engine.jobs["forged"] = EngineJob("forged", name, JobPhase.RUNNING)
+    world.engine.forged.add("forged")
+    world.turn()
+    assert [job.id for job in world.engine.jobs.values() if job.name == name] == ["forged", "1"]
+    world.schedule()
+    world.turn()
+    world.turn()
+    assert see(world) == (Presence.LIVE, "")
+    assert world.backend.list()[0].engine_id == "1"

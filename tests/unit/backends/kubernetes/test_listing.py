@@ -202,6 +202,8 @@ def test_the_jobs_of_a_project_have_a_namespace_of_their_own(tmp_path: Path) -> 
         )
         ours, theirs = engine.submit(REQUEST), engine.submit(other)
         found = {job.id: job.name for job in engine.list("footplate-x-")}
+        cases = [(ours, ""), (ours, "my-project"), (theirs, ""), (theirs, "my-project")]
+        assert [engine.may_be_of(*each) for each in cases] == [True, False, False, True]
         one = engine.find(theirs)
         assert engine.find(object_name(other.name)) is None
         engine.cancel(theirs)
