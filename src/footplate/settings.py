@@ -18,7 +18,8 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footplate.backends.region_bindings import LOCAL, read_region_bindings
+from footplate.backends.region_bindings import read_region_bindings
+from footplate.backends.region_keys import LOCAL
 from footplate.buckets.bindings import read_bindings
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import InvalidArgument, Violation

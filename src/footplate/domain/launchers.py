@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+LEASE_S = 600.0
+"""After so long without an answer of the server a launcher ends its replica, unless its region says
+another time.
+"""
+LEASE_MARGIN_S = 120.0
+"""The time in which it has ended it, and nothing is left of it."""
+
 
 class LauncherState(Enum):
     IDLE = "IDLE"

@@ -15,13 +15,13 @@ import yaml
 
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.backend import DEFAULT_LEASE_S
 from footplate.backends.engine.engine import Engine, LauncherRequest
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.backends.engine.node_check import NodeCheck, NodeNeeds
 from footplate.backends.ray import RayEngine, RaySettings
-from footplate.backends.region_bindings import (
+from footplate.backends.region_bindings import RegionBinding, check_names
+from footplate.backends.region_keys import (
     ANY_MACHINE,
     COPIED,
     KUBERNETES,
@@ -30,8 +30,6 @@ from footplate.backends.region_bindings import (
     REQUIRED,
     SHARED,
     SLURM,
-    RegionBinding,
-    check_names,
 )
 from footplate.backends.slurm import (
     RestServer,
@@ -45,6 +43,7 @@ from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.launchers import LEASE_S
 from footplate.domain.sites import EngineMachines, Mode, Site, memory_mb
 from footplate.ports.backend import ReplicaMachine
 from footplate.ports.engines import SLURM_LABELS, EngineReport
@@ -290,7 +289,7 @@ class RegionEngines:
                 archive=self._digest,
                 supervisor=self._digest,
                 scratch=region.scratch or "",
-                lease_s=region.lease_s or DEFAULT_LEASE_S,
+                lease_s=region.lease_s or LEASE_S,
                 settle_s=_CONTAINERS_END_S if _outlive_jobs(region) else 0.0,
                 node_lost_s=region.node_lost_s or 0.0,
                 fence=region.fence,

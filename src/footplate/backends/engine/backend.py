@@ -20,13 +20,12 @@ from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTo
 from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.domain.launchers import LEASE_MARGIN_S, LEASE_S
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
 
 log = logging.getLogger(__name__)
 
-DEFAULT_LEASE_S = 600.0
-DEFAULT_MARGIN_S = 120.0
 DEFAULT_POLL_S = 2.0
 _IDLE_S = 30.0
 
@@ -49,8 +48,8 @@ class LauncherSettings:
     archive: str
     supervisor: str
     scratch: str = ""
-    lease_s: float = DEFAULT_LEASE_S
-    margin_s: float = DEFAULT_MARGIN_S
+    lease_s: float = LEASE_S
+    margin_s: float = LEASE_MARGIN_S
     settle_s: float = 0.0
     node_lost_s: float = 0.0
     fence: tuple[str, ...] = ()
