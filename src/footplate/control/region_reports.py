@@ -21,7 +21,10 @@ AGE_S = 10.0
 """How old an answer of an engine may be where it is shown beside others."""
 SHORT_S, LONG_S = 2.0, 60.0
 """How long an engine is waited for: by who wants to see something else, and by who asks for it."""
-_NO_PROBE = f"node: the probe job hasn't answered within {LONG_S:g} s"
+_NO_PROBE = (
+    f"node: the probe job hasn't answered within {LONG_S:g} s, or it failed: the service's log has "
+    "the reason"
+)
 _log = logging.getLogger(__name__)
 
 

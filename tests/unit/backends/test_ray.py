@@ -166,6 +166,8 @@ class Head:
         self.output = output
         self.session = "session_1"
         self.status = "SUCCEEDED"
+        self.logs_answer: object = None
+        """What is answered in place of the output."""
         self.given: dict[str, Any] = {}
         self.jobs: dict[str, str] = {}
         self.submitted: list[str] = []
@@ -202,7 +204,7 @@ class Head:
 
     async def _logs(self, request: Request) -> JSONResponse:
         assert request.path_params["id"] in self.jobs
-        return JSONResponse({"logs": self.output})
+        return JSONResponse(self.logs_answer or {"logs": self.output})
 
 
 def test_a_check_asks_each_head_once_for_its_health_checks() -> None:
@@ -261,6 +263,14 @@ def test_a_probe_that_waits_for_room_is_given_up(monkeypatch: pytest.MonkeyPatch
     head = Head("")
     head.status = "PENDING"
     with serve(head.app) as url, pytest.raises(EngineUnavailable, match="did not start within"):
+        RayEngine(RaySettings(url)).run_on_node(b"", WORKER)
+    assert head.jobs == {}
+
+
+def test_a_probe_whose_output_cannot_be_read_leaves_no_record() -> None:
+    head = Head("")
+    head.logs_answer = ["of a proxy"]
+    with serve(head.app) as url, pytest.raises(EngineUnavailable, match="answers with"):
         RayEngine(RaySettings(url)).run_on_node(b"", WORKER)
     assert head.jobs == {}
 

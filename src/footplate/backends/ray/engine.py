@@ -197,16 +197,21 @@ class RayEngine:
         """Runs a program as a job with these ``needs``; returns what it prints."""
         name = f"footplate-check-{secrets.token_hex(4)}"
         entry = f"{self._settings.python} -c {shlex.quote(program)}"
-        ask = self._dashboard.ask
-        ask("POST", "/api/jobs/", json={"entrypoint": entry, "submission_id": name, **needs})
-        end_s = time.monotonic() + limit_s
+        body = {"entrypoint": entry, "submission_id": name, **needs}
+        self._dashboard.ask("POST", "/api/jobs/", json=body)
+        try:
+            return self._wait_for_output(name, limit_s)
+        finally:
+            self._clear(name)
+
+    def _wait_for_output(self, name: str, limit_s: float) -> str:
+        ask, end_s = self._dashboard.ask, time.monotonic() + limit_s
         while True:
             status = read(ask("GET", f"/api/jobs/{name}"), lambda job: str(job["status"]))
             if PHASES.get(status) is JobPhase.ENDED or time.monotonic() > end_s:
                 break
             time.sleep(_CHECK_POLL_S)
         logs = ask("GET", f"/api/jobs/{name}/logs")
-        self._clear(name)
         if status == "PENDING":
             raise EngineUnavailable(f"its job did not start within {limit_s:g} s")
         return read(logs, lambda said: str(said["logs"]))

@@ -75,7 +75,7 @@ def _join(whole: str, components: Sequence[EngineJob]) -> EngineJob:
         next(_reasons(components, phase), ""),
         ",".join(each.nodes for each in components if each.nodes),
         cause=_find_cause(components),
-        refused=any(each.refused for each in components),
+        refused=phase is JobPhase.ENDED and any(each.refused for each in components),
         lost=any(each.lost for each in components),
         suspended=any(each.suspended for each in components),
         ending=all(each.ending or each.phase is JobPhase.ENDED for each in components)
