@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate_reduction.torch.gpu_staging import PinnedPool
+from footplate_reduction.torch.pinned_memory import PinnedPool
 
 
 class Copy:
