@@ -70,7 +70,6 @@ _REFUSED = frozenset(
     }
 )
 """Why a job failed that never ran, whose settings somebody can mend."""
-_COMMENT = re.compile(r" Comment=(.*) StdErr=", re.DOTALL)
 _PREEMPTED = re.compile(r" PreemptTime=\d")
 _CANCELLER = re.compile(r"^CANCELLED by (\d+)", re.MULTILINE)
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z]+)=(\S*)")
@@ -253,9 +252,10 @@ def describe_nodes(text: str) -> tuple[str, ...]:
 
 def read_end(text: str) -> JobEnd:
     """Returns what the output of ``scontrol show job ID --oneliner`` says of the job's end."""
-    comment = _COMMENT.search(text)
-    at = _PREEMPTED.search(text.partition(" Comment=")[0])
-    return JobEnd(read_words(comment[1]) if comment else "", preempted=at is not None)
+    # Anything may stand in a comment, also what looks like another field.
+    before, _, rest = text.partition(" Comment=")
+    comment, _, _ = rest.rpartition(" StdErr=")
+    return JobEnd(read_words(comment), preempted=_PREEMPTED.search(before) is not None)
 
 
 def read_canceller(text: str) -> int | None:
