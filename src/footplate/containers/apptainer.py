@@ -1,7 +1,7 @@
 """The command line of Apptainer, and of SingularityCE, which has the same one.
 
 Tried with Apptainer 1.4. The program is a child of this command, not of an engine: it stays in the
-control groups and namespaces of whoever starts the command.
+control groups and namespaces of the process that starts the command.
 """
 
 from __future__ import annotations

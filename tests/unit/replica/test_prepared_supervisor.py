@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.replica.launcher.prepared_supervisor import ROOM
+from footplate.replica.launcher.bootstrap import ROOM
 from footplate.replica.supervisor_archive import build_archive
 from tests.support.local_backend import wait_until
 

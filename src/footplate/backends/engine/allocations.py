@@ -11,7 +11,6 @@ from footplate.backends.engine.engine import (
     Engine,
     EngineJob,
     EngineRefused,
-    EngineTask,
     EngineUnavailable,
     JobPhase,
     JobRequest,
@@ -19,11 +18,11 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.engine.idle_attempts import IdleAttempts
 from footplate.backends.engine.lost_nodes import LostNodeLimits, LostNodes
-from footplate.backends.engine.presence import current_report, observe
+from footplate.backends.engine.presence import observe
 from footplate.backends.engine.retries import Retries
-from footplate.domain.launchers import LauncherState
+from footplate.backends.engine.start_ends import FINAL, StartEnds, find_task
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import EndCause, ReplicaMachine, ReplicaObservation
+from footplate.ports.backend import ReplicaMachine, ReplicaObservation
 
 log = logging.getLogger(__name__)
 
@@ -33,10 +32,6 @@ environments, and its end. So the limit of the job itself is reached first."""
 ORPHAN_S = 60.0
 """How long a job of an attempt that was forgotten may take to end by itself."""
 REFUSED_RETRY_S = 30.0
-ALONE_S = 10.0
-"""How long an engine may take to say that it ends a job, after the first launcher has ended."""
-_FINAL = (EndCause.CANCELLED, EndCause.TIME_LIMIT)
-"""Ends of a job of the engine after which no start of its replicas moves to another one."""
 SERVED_S = 60.0
 """A launcher that hasn't called for so long isn't given another start."""
 
@@ -63,14 +58,16 @@ class Allocations:
         self._prefix = prefix
         self._make_program = make_program
         self._served_s = min(SERVED_S, limits.wait_s / 2)
-        self._forgotten_s = max(limits.wait_s, limits.lease_end_s)
         self._lost_nodes = LostNodes(engine, files, limits, monotonic)
+        self._ends = StartEnds(
+            engine,
+            files,
+            self._lost_nodes,
+            monotonic,
+            settle_s=settle_s,
+            forgotten_s=max(limits.wait_s, limits.lease_end_s),
+        )
         self._monotonic = monotonic
-        self._settle_s = settle_s
-        self._ended: dict[str, float] = {}
-        """When a job was first found to be over without the word of all launchers."""
-        self._alone: dict[tuple[AttemptId, str, int], float] = {}
-        """When a launcher was first found to have ended, by the number of its allocation."""
         self._asked_s = 0.0
         self._jobs: tuple[EngineJob, ...] | None = None
         """None: the engine hasn't answered the last question."""
@@ -84,7 +81,6 @@ class Allocations:
         self._idle = IdleAttempts(
             files.stamp, lambda name: tuple(self._by_name.get(name, ())), monotonic
         )
-        self._unknown: dict[str, float] = {}
         self._orphans: dict[str, float] = {}
         self.busy = True
         """Whether the engine is to be asked again soon."""
@@ -120,7 +116,7 @@ class Allocations:
             return False
         job = self._known(allocation)
         if job is not None:
-            task = _find_task(allocation, job, replica)
+            task = find_task(allocation, job, replica)
             if job.ending or job.phase is JobPhase.ENDED or task.ended or task.stuck:
                 return False
         return self._lost_nodes.measure_silence(attempt.id, known) < self._served_s
@@ -221,12 +217,12 @@ class Allocations:
         if allocation.ended is not None:  # just when they were to start again there
             for replica in needed:
                 reason = allocation.ended or "the replica's job has ended"
-                self._end_start(attempt, replica, reason, allocation.cause)
+                self._ends.end_start(attempt, replica, reason, allocation.cause)
             return
         job = self._known(allocation)
         if job is not None and job.suspended:
-            self._excuse(attempt, needed)
-        self._end_silent(attempt, needed)
+            self._ends.excuse(attempt, needed)
+        self._ends.end_silent(attempt, needed)
         if self._jobs is None:
             return
         if not allocation.job:
@@ -234,7 +230,7 @@ class Allocations:
             return
         job = job or self._engine.find(allocation.job)
         if job is None:
-            self._end_unknown(attempt, allocation)
+            self._ends.end_unknown(attempt, allocation)
         else:
             self._follow(attempt, allocation, job, needed)
 
@@ -248,11 +244,11 @@ class Allocations:
             return
         if job.phase is JobPhase.RUNNING:
             self._refusals.succeed((attempt.id, allocation.number))
-        self._unknown.pop(allocation.job, None)
-        self._end_tasks(attempt, allocation, job, needed)
-        self._end_alone(attempt, job, needed)
+        self._ends.note_known(allocation.job)
+        self._ends.end_tasks(attempt, allocation, job, needed)
+        self._ends.end_alone(attempt, job, needed, self._asked_s)
         if job.phase is JobPhase.ENDED:
-            self._end(attempt, allocation, job, needed)
+            self._ends.end_job(attempt, allocation, job, needed)
         elif (
             job.phase is JobPhase.WAITING and not needed and not _has_launcher(attempt, allocation)
         ):
@@ -278,7 +274,7 @@ class Allocations:
         ours = [
             job
             for job in self._by_name.get(name, ())
-            if job.phase is not JobPhase.ENDED or job.cause in _FINAL
+            if job.phase is not JobPhase.ENDED or job.cause in FINAL
             if self._engine.may_be_of(job.id, attempt.project)
         ]
         if ours:
@@ -317,124 +313,6 @@ class Allocations:
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
             self._engine.cancel(job_id)
 
-    def _end_start(
-        self,
-        attempt: Attempt,
-        replica: Replica,
-        reason: str,
-        cause: EndCause = EndCause.UNKNOWN,
-    ) -> None:
-        """Ends a start that has no process in its allocation, and never will have one.
-
-        A start that its launcher never received hasn't begun, and moves to a new allocation.
-        """
-        if not replica.may_move:
-            self._files.set_gone(attempt.id, replica, reason, cause)
-        elif cause in _FINAL or replica.stopped:
-            self._files.stop(attempt.id, replica, reason, cause)
-        else:
-            self._files.move(attempt.id, replica, max(attempt.allocations) + 1)
-
-    def _end_tasks(
-        self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Iterable[Replica]
-    ) -> None:
-        """Ends replicas whose launchers have ended or can't start, in a job that may continue."""
-        for replica in needed:
-            task = _find_task(allocation, job, replica.name)
-            reason, cause = task.reason or "the replica's launcher has ended", task.cause
-            if task.ended or (task.stuck and replica.may_move):
-                self._end_start(attempt, replica, reason, cause)
-            elif task.stuck and replica.claim is None:
-                self._files.stop(attempt.id, replica, reason, cause)
-
-    def _end_alone(self, attempt: Attempt, job: EngineJob, needed: Iterable[Replica]) -> None:
-        """Ends replicas whose launchers ended in order while the engine still runs their job.
-
-        The launchers report that no process is left. This waits for the engine, which may have
-        ended them and then knows the reason.
-        """
-        for replica in needed:
-            report, key = replica.report, (attempt.id, replica.name, replica.allocation)
-            if report is None or not report.has_ended:
-                continue
-            since_s = self._alone.setdefault(key, self._monotonic())
-            runs_on = job.phase is JobPhase.RUNNING and not job.ending and not job.tasks
-            if runs_on and self._asked_s - since_s >= ALONE_S:
-                reason = f"the replica's launcher on node {report.node} has ended: {report.ending}"
-                self._end_start(attempt, replica, reason)
-
-    def _end(
-        self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
-    ) -> None:
-        """Ends the replicas of a job that the engine has ended, if all nodes answered then."""
-        running = [r for r in needed if not r.may_move and not self._has_ended(attempt, r)]
-        is_over = not running or self._is_over(attempt, allocation, job)
-        ending = [r for r in needed if is_over or r.may_move]
-        job = self._explain(job) if ending else job
-        reason = job.reason or "the replica's job has ended"
-        for replica in ending:
-            self._end_start(attempt, replica, reason, job.cause)
-        if not is_over:
-            return
-        self._ended.pop(job.id, None)
-        self._files.end(attempt.id, allocation.number, reason, job.cause)
-
-    def _explain(self, job: EngineJob) -> EngineJob:
-        try:
-            return self._engine.explain(job)
-        except EngineUnavailable as error:
-            log.warning("%s doesn't say why job %s ended: %s", self._engine.title, job.id, error)
-            return job
-
-    def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
-        """Returns whether nothing of the job can run, according to the engine alone.
-
-        A node that comes back may still run, for a while, a job that ended without it; its
-        launchers decide then.
-        """
-        if allocation.silent:
-            return False
-        if job.lost or (job.nodes and self._engine.silent_nodes(job.nodes)):
-            self._files.mark_silent(attempt.id, allocation.number)
-            return False
-        now_s = self._monotonic()
-        return now_s - self._ended.setdefault(job.id, now_s) >= self._settle_s
-
-    def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
-        """Ends replicas of a job that the engine has forgotten; their launchers' reports decide."""
-        now_s = self._monotonic()
-        since_s = self._unknown.setdefault(allocation.job, now_s)
-        served = attempt.served_by(allocation)
-        if now_s - since_s < self._forgotten_s:
-            return
-        if all(r.claim is None or self._find_death(attempt, r) for r in served):
-            reason = f"{self._engine.title} no longer has the replica's job {allocation.job}"
-            for replica in served:
-                if replica.gone is None:
-                    self._end_start(attempt, replica, reason)
-            self._files.end(attempt.id, allocation.number, reason)
-
-    def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
-        """Ends replicas with silent launchers of which nothing can run any more."""
-        for replica in needed:
-            if replica.claim is not None and (reason := self._find_death(attempt, replica)):
-                self._end_start(attempt, replica, reason)
-
-    def _excuse(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
-        """Counts launchers that can't call, but will, as if they had just called."""
-        for replica in needed:
-            self._lost_nodes.excuse(attempt.id, replica)
-
-    def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
-        """Returns whether nothing of the replica runs, by its launcher's report or silence."""
-        report = current_report(replica)
-        if report is not None and report.state is LauncherState.GONE:
-            return True
-        return replica.claim is None or self._find_death(attempt, replica) is not None
-
-    def _find_death(self, attempt: Attempt, replica: Replica) -> str | None:
-        return self._lost_nodes.find_death(attempt.id, replica)
-
     def _cancel_twins(self, attempt: Attempt, allocation: Allocation, bound: EngineJob) -> None:
         """Cancels other jobs of this name, whose server didn't know of the ``bound`` one."""
         name = self._name(attempt, allocation)
@@ -460,7 +338,7 @@ class Allocations:
                     log.warning("the server can't cancel job %s of the engine: %s", job.id, error)
         self._orphans = orphans
         self._lost_nodes.keep_only(known)
-        self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
+        self._ends.forget_others(known)
         self._idle.forget_others(known)
         self._problems.forget_others(lambda key: key in known)
         self._refusals.forget_others(lambda key: key[0] in known)
@@ -469,12 +347,6 @@ class Allocations:
 def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:
     """Returns whether a launcher has called; the engine may report the start only later."""
     return any(replica.claim is not None for replica in attempt.served_by(allocation))
-
-
-def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTask:
-    """Returns the engine's view of the replica's launcher."""
-    tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
-    return tasks.get(replica, EngineTask())
 
 
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:

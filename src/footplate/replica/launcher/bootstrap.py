@@ -24,6 +24,10 @@ CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 30.0
 RETRY_S = 1.0
 LONGEST_FETCH_S = 600.0
+ROOM = " " * 32
+"""Stands behind the launcher's directory: the process that becomes the supervisor changes its
+command line in place, and needs room there for the path of a HOME.
+"""
 _PASSED_ON = ("url", "authority", "lease_s", "archive", "supervisor", "bytecode")
 
 
@@ -49,8 +53,7 @@ def main(config: dict[str, Any]) -> None:
         json.dump(facts, file)
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
-    # The room is for the title of the process that becomes the supervisor, see there.
-    command = [sys.executable, "-I", "-S", launcher, "launch", own, " " * 32]
+    command = [sys.executable, "-I", "-S", launcher, "launch", own, ROOM]
     os.execv(sys.executable, command)  # noqa: S606
 
 

@@ -15,10 +15,6 @@ import traceback
 from footplate.replica.isolation.syscalls import die_with_parent
 
 COMMAND = "launch"
-ROOM = " " * 32
-"""Stands behind the launcher's directory: on a command line of the same memory there must be room
-for the path of a HOME.
-"""
 _MOST_BYTES = 1 << 16
 _FAILED = 1
 
@@ -77,7 +73,7 @@ class PreparedSupervisor:
         return 0 if self._ended else None
 
     def send_signal(self, number: int) -> None:
-        """Sends a signal, unless the process was seen to have ended."""
+        """Sends a signal, unless the process is known to have ended."""
         if self.poll() is None:
             os.kill(self._pid, number)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.engine.allocations import ALONE_S
 from footplate.backends.engine.attempt import Replica
 from footplate.backends.engine.engine import EngineTask, JobPhase
+from footplate.backends.engine.start_ends import ALONE_S
 from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, make_request, make_restart
 from tests.support.engine_world import MARGIN_S, World

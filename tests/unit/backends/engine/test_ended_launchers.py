@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.engine.allocations import ALONE_S
 from footplate.backends.engine.engine import EngineJob
+from footplate.backends.engine.start_ends import ALONE_S
 from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
 from tests.support.fake_engine import FakeEngine, make_backend
