@@ -12,12 +12,9 @@ from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.kubernetes.node_states import OUT_OF_SERVICE
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
-from tests.support.kubernetes import require_kubernetes
-from tests.support.kubernetes_machines import KubernetesMachines, kubernetes_on_machines
+from tests.support.kubernetes_machines import KubernetesMachines
 from tests.support.kubernetes_rig import KubernetesMachinesRig
 from tests.support.local_backend import wait_until
-from tests.support.machines import require_machines
-from tests.support.short_folder import short_folder
 
 pytestmark = pytest.mark.soak
 
@@ -29,17 +26,6 @@ WAYS = {
     "out of service": ("taint", "node", "{}", f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute"),
     "deleted": ("delete", "node", "{}", "--wait=false"),
 }
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[KubernetesMachines]:
-    require_kubernetes()
-    require_machines()
-    with (
-        short_folder("k8s") as folder,
-        kubernetes_on_machines(folder / "rig") as found,
-    ):
-        yield found
 
 
 @pytest.fixture

@@ -7,28 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kubernetes import require_kubernetes
-from tests.support.kubernetes_machines import KubernetesMachines, kubernetes_on_machines
+from tests.support.kubernetes_machines import KubernetesMachines
 from tests.support.kubernetes_rig import KubernetesMachinesRig
 from tests.support.machine_faults_contract import MachineFaultsContract
-from tests.support.machines import require_machines
-from tests.support.short_folder import short_folder
 
 pytestmark = pytest.mark.soak
 
 LEASE_S, MARGIN_S = 10.0, 10.0
 """Longer than Kubernetes takes to see that a node is away."""
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[KubernetesMachines]:
-    require_kubernetes()
-    require_machines()
-    with (
-        short_folder("k8s") as folder,
-        kubernetes_on_machines(folder / "rig") as found,
-    ):
-        yield found
 
 
 class TestKubernetesMachines(MachineFaultsContract):

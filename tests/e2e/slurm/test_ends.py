@@ -1,4 +1,4 @@
-"""How a real Slurm ends, suspends and limits jobs, and what is told of it."""
+"""How a real Slurm ends, suspends and limits jobs, and what reasons say."""
 
 from __future__ import annotations
 

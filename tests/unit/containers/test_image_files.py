@@ -1,4 +1,4 @@
-"""Images as files: made once, by a command that is told no password in its arguments."""
+"""Images as files: made once, by a command without a password in its arguments."""
 
 from __future__ import annotations
 

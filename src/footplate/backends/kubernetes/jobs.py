@@ -166,7 +166,7 @@ def _see_task(view: PodView) -> EngineTask:
 
 
 def _joint_cause(views: list[PodView]) -> EndCause:
-    """Returns the cause of the job's end: a Pod that was deleted is a wish to end the job."""
+    """Returns the cause of the job's end: by deleting a Pod somebody ends the job."""
     causes = [_cause(view) for view in views]
     if EndCause.CANCELLED in causes:
         return EndCause.CANCELLED

@@ -13,7 +13,7 @@ def require_owner(core: Any, namespace: str, pod: dict[str, Any]) -> None:
     """Checks that the Pod of this name is of the same Secret.
 
     One of a Secret that was deleted with a refused job ends by itself: with the new mark its end
-    would look like a wish to end the job. Raises EngineUnavailable.
+    would look as if somebody ended the job. Raises EngineUnavailable.
     """
     metadata = pod["metadata"]
     selector = f"{JOB}={metadata['labels'][JOB]}"

@@ -65,13 +65,18 @@ def test_a_fault_is_said_and_asked_again() -> None:
     assert lookups.find("a", {}) == CONFIG
 
 
-def test_an_answer_that_nobody_fetched_is_not_given_later() -> None:
-    registry, now_s = Registry(), [0.0]
-    lookups = ImageLookups(registry.read, 0.01, lambda: now_s[0])
+def ask_without_waiting(registry: Registry, lookups: ImageLookups) -> None:
+    """The answer comes after the caller has gone."""
     with pytest.raises(SlowRegistry):
         lookups.find("a", {})
     registry.answers.set()
     wait_until(lambda: not any(t.name == "image-lookup" for t in threading.enumerate()))
+
+
+def test_an_answer_that_nobody_fetched_is_not_given_later() -> None:
+    registry, now_s = Registry(), [0.0]
+    lookups = ImageLookups(registry.read, 0.01, lambda: now_s[0])
+    ask_without_waiting(registry, lookups)
     now_s[0] = LONGEST_S
     lookups.find("b", {})
     registry.fault = "the tag is gone"
@@ -101,10 +106,7 @@ def test_an_answer_is_for_those_with_the_same_logins() -> None:
 def test_an_answer_is_kept_until_a_job_asks_again_that_was_often_refused() -> None:
     registry, now_s = Registry(), [0.0]
     lookups = ImageLookups(registry.read, 0.01, lambda: now_s[0])
-    with pytest.raises(SlowRegistry):
-        lookups.find("a", {})
-    registry.answers.set()
-    wait_until(lambda: not any(t.name == "image-lookup" for t in threading.enumerate()))
+    ask_without_waiting(registry, lookups)
     now_s[0] = LONGEST_RETRY_S + 10.0
     assert lookups.find("a", {}) == CONFIG
     assert registry.asked == ["a"]
