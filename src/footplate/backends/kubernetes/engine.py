@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import builtins
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -39,14 +39,18 @@ from footplate.backends.kubernetes.connection import (
     say,
 )
 from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
+from footplate.backends.kubernetes.job_secrets import (
+    annotate,
+    delete,
+    delete_all,
+    find_old,
+    require_owner,
+)
 from footplate.backends.kubernetes.jobs import find_jobs, see_job, see_jobs, see_pods
 from footplate.backends.kubernetes.manifests import PodSettings
 from footplate.backends.kubernetes.node_states import is_ready, see_node
-from footplate.backends.kubernetes.pod_owners import require_owner
 from footplate.backends.kubernetes.pod_states import (
-    find_end,
     find_slow_nodes,
-    parse_time,
     see_pod,
 )
 from footplate.backends.kubernetes.probe_pod import make_probe, read_message
@@ -54,8 +58,6 @@ from footplate.containers.registry import ImageConfig, UnknownImage, find_logins
 from footplate.ports.engines import EngineReport
 
 PROBE_S, _PROBE_POLL_S = 40, 0.3
-KEEP = timedelta(minutes=15)
-"""How long the objects of a job that has ended stay, for those who look."""
 MAX_ASKED_NODES = 20
 """At each look at the jobs."""
 _MANAGED = ",".join(f"{key}={value}" for key, value in manifests.MANAGED_BY.items())
@@ -121,7 +123,7 @@ class KubernetesEngine:
                         require_owner(core, namespace, pod)
                         continue
                     if error.status in (400, 403, 404, 422):
-                        _delete(core, namespace, name)
+                        delete(core, namespace, name)
                         raise EngineRefused(
                             f"Kubernetes refuses the job's Pod: {say(error)}"
                         ) from error
@@ -192,9 +194,9 @@ class KubernetesEngine:
                 listing = see_jobs(ours, pods, silent)
                 oddities += (*odd, *listing.oddities)
                 ended = {job.id for job in listing.jobs if job.phase is JobPhase.ENDED}
-                old = _find_old([s for s in ours if s["metadata"]["name"] in ended], pods)
-                oddities += _delete_all(connection.core, old)
-                oddities += _annotate(connection.core, ours, listing.disruptions)
+                old = find_old([s for s in ours if s["metadata"]["name"] in ended], pods)
+                oddities += delete_all(connection.core, old)
+                oddities += annotate(connection.core, ours, listing.disruptions)
                 spaces = {s["metadata"]["name"]: s["metadata"]["namespace"] for s in ours}
                 jobs += (
                     replace(job, id=_qualify(connection, spaces[job.id], job.id))
@@ -351,52 +353,3 @@ def _locate(connection: Connection, job_id: str) -> tuple[str, str]:
     """Returns the namespace and the name of a job's Secret."""
     namespace, _, name = job_id.rpartition("/")
     return namespace or connection.namespace, name
-
-
-def _delete(core: Any, namespace: str, name: str) -> None:
-    """Deletes the Secret; Kubernetes' garbage collection deletes its Pods."""
-    try:
-        core.delete_namespaced_secret(name, namespace, **RAW)
-    except ApiException as error:
-        if error.status != 404:
-            raise
-
-
-def _delete_all(core: Any, secrets: Iterable[_Object]) -> Iterator[str]:
-    """Deletes Secrets; yields a sentence for each one that can't be deleted."""
-    for secret in secrets:
-        name, namespace = secret["metadata"]["name"], secret["metadata"]["namespace"]
-        try:
-            _delete(core, namespace, name)
-        except ApiException as error:
-            yield f"Secret {namespace}/{name} of an old job can't be deleted: {say(error)}"
-
-
-def _annotate(
-    core: Any, secrets: Iterable[_Object], annotations: Mapping[str, Mapping[str, str]]
-) -> Iterator[str]:
-    """Adds annotations to Secrets, by their names; yields a sentence for each one that fails."""
-    for secret in secrets:
-        name, namespace = secret["metadata"]["name"], secret["metadata"]["namespace"]
-        if name not in annotations:
-            continue
-        patch = {"metadata": {"annotations": annotations[name]}}
-        try:
-            core.patch_namespaced_secret(name, namespace, patch, **RAW)
-        except ApiException as error:
-            yield f"Secret {namespace}/{name} can't tell why its Pods end: {say(error)}"
-
-
-def _find_old(secrets: Iterable[_Object], pods: Iterable[_Object]) -> Iterator[_Object]:
-    """Yields those of ended jobs' Secrets whose jobs ended longer ago than ``KEEP``."""
-    ends: dict[str, datetime] = {}
-    for pod in pods:
-        job, end = (pod["metadata"].get("labels") or {}).get(manifests.JOB), find_end(pod)
-        if job and end:
-            ends[job] = max(end, ends.get(job, end))
-    for secret in secrets:
-        metadata = secret["metadata"]
-        moments = (parse_time(metadata.get("creationTimestamp")), ends.get(metadata["name"]))
-        known = [moment for moment in moments if moment is not None]
-        if known and datetime.now(UTC) - max(known) > KEEP:
-            yield secret
