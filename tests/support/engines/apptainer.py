@@ -8,6 +8,6 @@ import pytest
 
 
 def require_apptainer() -> None:
-    """Skip the test without it: Debian 12 has no package of it, so CI may lack it, too."""
+    """Skip the test without it: `make machine` installs it where Debian's next release is had."""
     if shutil.which("apptainer") is None:
         pytest.skip("needs Apptainer: tools/install_apptainer.sh")
