@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.shares import count_shares
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
@@ -76,3 +78,11 @@ def test_decisions_have_numbers_of_their_own() -> None:
     assert len({page.name[:4] for page in pages}) == len(pages)
     for page in pages:
         assert page.read_text("utf-8").startswith(f"# {int(page.name[:4])}. "), page
+
+
+def test_pages_name_the_number_of_shares_of_the_long_tests() -> None:
+    word = ("one", "two", "three", "four", "five", "six")[count_shares() - 1]
+    texts = (" ".join(page.read_text().split()) for page in DOCS.rglob("*.md"))
+    named = [each for text in texts for each in re.findall(r"commit runs one of (\w+)", text)]
+    assert named
+    assert set(named) == {word}
