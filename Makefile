@@ -22,7 +22,7 @@ PYTEST := LD_PRELOAD=$(firstword $(wildcard /usr/lib/*/libeatmydata.so.1)) \
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: console demo test retest quick soak check ruff types imports words errors budgets growth house collected format reference lock \
+.PHONY: console demo test retest quick soak check ruff types imports words errors budgets growth house collected format reference docs lock \
   durations sentences machine clean
 
 # The scripts that the console's pages use, from the npm registry.
@@ -109,6 +109,10 @@ format: $(SYNCED)
 reference: $(SYNCED)
 	$(BIN)/python tools/make_cli_reference.py
 	$(BIN)/python tools/make_algorithms_reference.py
+
+# The documentation as a site, in .cache/site: `REPOSITORY=https://... make docs` for its links to the source.
+docs: $(SYNCED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Pins what the tests use, with hashes.
 lock: $(SYNCED)
