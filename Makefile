@@ -109,6 +109,7 @@ format: $(SYNCED)
 reference: $(SYNCED)
 	$(BIN)/python tools/make_cli_reference.py
 	$(BIN)/python tools/make_algorithms_reference.py
+	$(BIN)/python -m tools.make_api_reference
 
 # The documentation as a site, in .cache/site: `REPOSITORY=https://... make docs` for its links to the source.
 docs: $(SYNCED)

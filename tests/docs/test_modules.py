@@ -13,9 +13,11 @@ PACKAGES = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exi
 NAME = re.compile(r"`(?:footplate\.)?([a-z_0-9]+(?:[./]\w+)+)`")
 OTHERS = {"console/echarts.mjs", "logs/validation", "server.json"}
 """What looks like a module: a script, a folder of event files, a file of the data directory."""
-METHODS = ROOT / "docs" / "reference" / "clients.md"
-"""Its names are those of methods of APIs: `buckets.list`."""
-DOCS = sorted(set((ROOT / "docs").rglob("*.md")) - {METHODS})
+METHODS = {
+    ROOT / "docs" / "reference" / name for name in ("api.md", "clients.md", "google-methods.md")
+}
+"""Their names are those of APIs: `buckets.list`."""
+DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - METHODS)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 
 
