@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 from footplate.replica.environment.build_cache import make_key
 from footplate.replica.environment.errors import PreparationError
@@ -99,6 +100,7 @@ class Interpreters:
         yield from (path for path in on_path if path not in scripts)
         yield from self._pyenv(version)
         yield from scripts
+        yield os.path.join(sys.base_prefix, "bin", f"python{version}")  # what this runs on
         yield from self._ask_uv(version)
 
     def _pyenv(self, version: str) -> list[str]:
