@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
+RELEASE := .cache/release
 
 # Of the long tests: none, all, commit (the share that the commit's hash gives), or a number.
 SHARE ?= none
@@ -23,7 +24,7 @@ PYTEST := LD_PRELOAD=$(firstword $(wildcard /usr/lib/*/libeatmydata.so.1)) \
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: console demo test retest quick soak check ruff types imports words errors budgets growth house collected format reference docs lock \
-  durations sentences machine clean
+  durations sentences machine dist clean
 
 # The scripts that the console's pages use, from the npm registry.
 console: $(SYNCED)
@@ -105,6 +106,15 @@ format: $(SYNCED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The files of a release of the last commit: wheels and source distributions.
+dist: console $(RELEASE)
+	$(RELEASE)/bin/python tools/make_dist.py
+
+$(RELEASE): requirements/release.txt $(SYNCED)
+	$(UV) venv -q --clear $@
+	$(UV) pip sync -q --python $@/bin/python --require-hashes requirements/release.txt
+	@touch $@
+
 # What is made from the code: a test fails while it is stale.
 reference: $(SYNCED)
 	$(BIN)/python tools/make_cli_reference.py
@@ -115,29 +125,18 @@ reference: $(SYNCED)
 docs: $(SYNCED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+LISTS := release benchmarks/tuning $(patsubst requirements/%.in,%,$(wildcard requirements/clients/*.in))
+
 # Pins what the tests use, with hashes.
 lock: $(SYNCED)
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --prerelease=if-necessary-or-explicit \
 	  --custom-compile-command "make lock" requirements/dev.in -o requirements/dev.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/clients/aiplatform-1.38.1.in -o requirements/clients/aiplatform-1.38.1.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/clients/aiplatform-1.71.1.in -o requirements/clients/aiplatform-1.71.1.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/clients/googleapiclient-1.12.11.in -o requirements/clients/googleapiclient-1.12.11.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/clients/ray-2.60.0.in -o requirements/clients/ray-2.60.0.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/clients/vizier-0.1.24.in -o requirements/clients/vizier-0.1.24.txt
-	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	  requirements/benchmarks/tuning.in -o requirements/benchmarks/tuning.txt
+	for list in $(LISTS); do \
+	  $(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	    requirements/$$list.in -o requirements/$$list.txt || exit; \
+	done
 
 $(SYNCED): requirements/dev.txt pyproject.toml reduction/pyproject.toml reduction/hatch_build.py \
   reduction/src/footplate_reduction/native/core.cpp

@@ -81,4 +81,6 @@ def compile_to(library: Path, source: Path, compiler: list[str]) -> bool:
 
 
 def platform_tag() -> str:
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    """Returns the platform of the wheel: this one, or that for which ``CXX`` compiles."""
+    given = os.environ.get("FOOTPLATE_REDUCTION_PLATFORM")
+    return given or sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -13,8 +13,8 @@ import uv
 from footplate.testing.service import outside
 
 _ROOT = Path(__file__).resolve().parents[2]
+_CLIENTS = _ROOT / "requirements" / "clients"
 _LIMIT_S = 900.0
-
 
 INSTALLED = "2.7.0"
 """The version of the SDK that the tests' own Python has."""
@@ -25,9 +25,9 @@ def python_of(version: str) -> str:
     return sys.executable if version == INSTALLED else environment_of(f"aiplatform-{version}")
 
 
-def environment_of(name: str) -> str:
-    """Its Python; made once, with uv, by whichever process of the tests comes first."""
-    requirements = _ROOT / "requirements" / "clients" / f"{name}.txt"
+def environment_of(name: str, lists: Path = _CLIENTS) -> str:
+    """Its Python; made once, with uv, by the process of the tests that comes first."""
+    requirements = lists / f"{name}.txt"
     content = requirements.read_bytes()
     folder = _ROOT / ".cache" / "clients" / requirements.stem
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from footplate import __version__
+from footplate._version import COMMIT, VERSION
 from footplate.cli.group import Entry, Group, Root
 
 _AI = Group(
@@ -66,4 +66,5 @@ main = Root(
     Each command explains itself with --help.
     """,
 )
-click.version_option(__version__, prog_name="footplate")(main)
+_COMMIT = f" (commit {COMMIT})" if COMMIT else ""
+click.version_option(VERSION, prog_name="footplate", message=f"%(prog)s %(version)s{_COMMIT}")(main)

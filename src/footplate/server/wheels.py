@@ -9,6 +9,7 @@ import base64
 import hashlib
 import io
 import logging
+import platform
 import sysconfig
 from importlib import metadata, util
 from pathlib import Path
@@ -23,7 +24,7 @@ _ALGORITHMS = "footplate_algorithms"
 _REDUCTION = "footplate_reduction"
 _SERVICE = "footplate"
 _BUNDLED = Path(__file__).parent
-"""Where the build of the service puts the wheel of footplate-reduction."""
+"""Where the build of the service puts the wheels of footplate-reduction."""
 _log = logging.getLogger(__name__)
 
 
@@ -42,9 +43,10 @@ def algorithms_wheel() -> Wheel:
 def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
     """Returns the package of workers and reduction servers; None if it isn't available.
 
-    It comes with the service, or is installed beside it with its C++ library.
+    It comes with the service, for each of some kinds of machines, or is installed beside it with
+    its C++ library.
     """
-    for path in sorted(bundled.glob(f"{_REDUCTION}-*.whl")):
+    for path in sorted(bundled.glob(f"{_REDUCTION}-*_{platform.machine()}.whl")):
         return Wheel(path.name, path.read_bytes())
     package = package_directory(_REDUCTION)
     if package is None or not package.joinpath("native", "core.so").exists():

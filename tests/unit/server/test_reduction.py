@@ -54,14 +54,21 @@ def test_installers_take_it(tmp_path: Path) -> None:
     assert all("__pycache__" not in name for name in ZipFile(BytesIO(wheel.content)).namelist())
 
 
-def test_the_one_that_came_with_the_service_is_taken_first(tmp_path: Path) -> None:
-    (tmp_path / "footplate_reduction-9.9-py3-none-linux_x86_64.whl").write_bytes(b"bundled")
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_one_that_came_with_the_service_is_taken_first(
+    tmp_path: Path, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release brings one for each kind of machine."""
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    for name in ("x86_64", "aarch64"):
+        file = tmp_path / f"footplate_reduction-9.9-py3-none-manylinux_2_17_{name}.whl"
+        file.write_bytes(name.encode())
 
     wheel = reduction_wheel(tmp_path)
 
     assert wheel is not None
-    assert wheel.name == "footplate_reduction-9.9-py3-none-linux_x86_64.whl"
-    assert wheel.open().read() == b"bundled"
+    assert wheel.name.endswith(f"_{machine}.whl")
+    assert wheel.open().read() == machine.encode()
 
 
 @pytest.mark.parametrize(("compiles", "tag"), [(False, "py3-none-any"), (True, PLATFORM_TAG)])
