@@ -92,7 +92,7 @@ def describe_limits(region: RegionBinding) -> str:
 def _make_slurm(region: RegionBinding) -> Engine:
     server = None
     if region.slurmrestd:
-        server = RestServer(region.slurmrestd, region.token_file or "", region.user or "")
+        server = RestServer(region.slurmrestd, region.user or "", region.token_file or "")
     return SlurmEngine(
         SlurmSettings(
             partition=region.partition or "",

@@ -32,7 +32,7 @@ class Rest:
         file = folder / "token"
         file.touch(mode=0o600)
         file.write_text(self.cluster.make_token(USER, HOUR_S))
-        return RestServer(f"http://127.0.0.1:{self.port}", str(file), USER)
+        return RestServer(f"http://127.0.0.1:{self.port}", USER, str(file))
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_a_check_says_what_slurm_has_and_which_machines_it_lacks(server: RestSer
 
 def test_a_socket_needs_no_token(rest: Rest) -> None:
     with rest.cluster.rest_socket() as path:
-        report = SlurmEngine(SlurmSettings(server=RestServer(f"unix:{path}"))).check()
+        report = SlurmEngine(SlurmSettings(server=RestServer(f"unix:{path}", "nobody"))).check()
     assert report.reachable, report.problems
     assert any(fact.startswith("nodes: ") for fact in report.facts)
 

@@ -326,9 +326,10 @@ def test_a_shorter_time_than_the_lease_needs_proof_or_copies() -> None:
 def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
     address, token = "http://10.0.0.6:6820", "/etc/footplate/slurm.jwt"
     (by_url,) = read_region_bindings([slurm(slurmrestd=address, token_file=token, user="ml")])
-    (by_socket,) = read_region_bindings([slurm(slurmrestd="unix:/run/slurmrestd/socket")])
+    path = "unix:/run/slurmrestd/socket"
+    (by_socket,) = read_region_bindings([slurm(slurmrestd=path, user="ml")])
     assert (by_url.slurmrestd, by_url.token_file, by_url.user) == (address, token, "ml")
-    assert (by_socket.slurmrestd, by_socket.user) == ("unix:/run/slurmrestd/socket", None)
+    assert (by_socket.slurmrestd, by_socket.token_file, by_socket.user) == (path, None, "ml")
 
     rule = "a URL such as http://10.0.0.6:6820, or unix:/PATH of its socket"
     for wrong in ("10.0.0.6:6820", "http://ml@10.0.0.6", "http://host:port", "unix:socket", 3):
@@ -339,19 +340,26 @@ def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
     user = "required beside slurmrestd; allowed: the user of Slurm that the token is for"
     assert wrongs(
         slurm(slurmrestd=address),
-        slurm(name="us-west2", slurmrestd="unix:/run/socket", user="ml"),
+        slurm(name="us-west2", slurmrestd="unix:/run/socket"),
         slurm(name="us-west1", token_file=token),
         slurm(name="us-east4", machines={"n1-standard-8": "--switches=2"}),
     ) == [
         ("regions[0].token_file", file),
         ("regions[0].user", user),
-        ("regions[1].token_file", file),
+        (
+            "regions[1].user",
+            (
+                "required beside slurmrestd; allowed: the user of Slurm that slurmrestd at "
+                "unix:/run/socket runs as: jobs of all others are left alone"
+            ),
+        ),
         ("regions[2].token_file", f"{token!r} given without slurmrestd"),
     ]
 
 
 def test_options_that_slurmrestd_does_not_know_are_refused_at_the_start() -> None:
-    given = slurm(slurmrestd="unix:/run/socket", machines={"n1-standard-8": "--switches=2"})
+    machines = {"n1-standard-8": "--switches=2"}
+    given = slurm(slurmrestd="unix:/run/socket", user="ml", machines=machines)
     ((field, said),) = wrongs(given)
     assert field == "regions[0].machines.n1-standard-8"
     assert said.startswith(

@@ -22,7 +22,7 @@ def test_components_that_run_are_one_job_on_all_their_nodes() -> None:
     first, other = outputs.read_jobs(text).jobs
     assert first == running
     assert (other.id, other.phase) == ("9", JobPhase.WAITING)
-    assert outputs.read_job_record(RECORD) == running
+    assert outputs.read_job_record(RECORD, 0) == running
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_a_job_of_which_slurm_refuses_a_component_was_cancelled_by_nobody() -> N
 
 def test_a_record_of_no_job_is_no_answer() -> None:
     with pytest.raises(ValueError, match="shows 0 jobs"):
-        outputs.read_job_record("\n")
+        outputs.read_job_record("\n", 0)

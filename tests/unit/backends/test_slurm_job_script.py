@@ -136,7 +136,7 @@ def test_machine_types_with_different_options_are_components_of_a_job() -> None:
 
 
 def test_slurmrestd_submits_no_components() -> None:
-    by_rest = replace(MIXED, server=RestServer("unix:/run/slurmrestd/socket"))
+    by_rest = replace(MIXED, server=RestServer("unix:/run/slurmrestd/socket", "ml"))
     found = fault(by_rest, GANG) or ""
     assert "big and no machine type map to different options of Slurm, and slurmrestd" in found
     assert fault(by_rest, GANG[1:3]) is None

@@ -165,21 +165,27 @@ def test_who_has_cancelled_a_job(said: str, uid: int | None) -> None:
 
 
 def test_a_record_of_a_job() -> None:
-    job = outputs.read_job_record(RECORD)
+    job = outputs.read_job_record(RECORD, 0)
+    assert job is not None
     assert (job.id, job.name, job.phase, job.nodes) == (
         "12",
         "footplate-s-u-1.0",
         JobPhase.WAITING,
         "",
     )
-    with pytest.raises(ValueError, match="JobId"):
-        outputs.read_job_record("No jobs in the system")
+    with pytest.raises(ValueError, match="UserId"):
+        outputs.read_job_record("No jobs in the system", 0)
+
+
+def test_a_job_of_another_user_has_the_number_of_one_of_ours() -> None:
+    """As Slurm gives out numbers again."""
+    assert outputs.read_job_record(RECORD, 1000) is None
 
 
 def test_a_comment_says_nothing_of_its_jobs_state() -> None:
     """A program may change the comment of its own job."""
-    job = outputs.read_job_record(f"{RECORD} Comment=JobState=COMPLETED NodeList=n1 StdErr=/x")
-    assert job == outputs.read_job_record(RECORD)
+    job = outputs.read_job_record(f"{RECORD} Comment=JobState=COMPLETED NodeList=n1 StdErr=/x", 0)
+    assert job == outputs.read_job_record(RECORD, 0)
 
 
 def test_nodes_that_do_not_answer() -> None:

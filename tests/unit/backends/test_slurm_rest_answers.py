@@ -69,7 +69,7 @@ NEW_JOBS: dict[str, Any] = {
 
 @pytest.mark.parametrize("answer", [OLD_JOBS, NEW_JOBS])
 def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
-    jobs = rest_answers.read_jobs(answer, "ada").jobs
+    jobs = rest_answers.read_own_jobs(answer, "ada").jobs
     assert [(job.id, job.phase, job.nodes) for job in jobs] == [
         ("7", JobPhase.RUNNING, "n1"),
         ("8", JobPhase.WAITING, ""),
@@ -90,7 +90,8 @@ def test_a_job_that_slurm_queues_again_waits() -> None:
 def test_jobs_of_other_users_and_partitions_are_left_out() -> None:
     nameless = {key: value for key, value in OLD_JOBS["jobs"][0].items() if key != "user_name"}
     answer = {"jobs": [old_job(1, "RUNNING"), nameless]}
-    assert [job.id for job in rest_answers.read_jobs(answer, "eve").jobs] == ["7"]
+    assert [job.id for job in rest_answers.read_own_jobs(answer, "ada").jobs] == ["1"]
+    assert rest_answers.read_own_jobs(answer, "eve").jobs == ()
     assert rest_answers.read_jobs(answer, partition="gpu").jobs == ()
     assert len(rest_answers.read_jobs(answer, partition="pool").jobs) == 2
 

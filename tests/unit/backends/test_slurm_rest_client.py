@@ -75,7 +75,7 @@ def token_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def engine(server: Slurmrestd, token_file: Path) -> Iterator[SlurmEngine]:
     with serve(server) as url:
-        given = RestServer(url, str(token_file), "ada")
+        given = RestServer(url, "ada", str(token_file))
         yield SlurmEngine(SlurmSettings(partition="pool", server=given))
 
 
@@ -143,7 +143,7 @@ def test_an_answer_that_is_cut_off_is_silence(engine: SlurmEngine, server: Slurm
 def test_a_server_that_is_away_is_silence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         url = f"http://127.0.0.1:{held.getsockname()[1]}"
-    report = SlurmEngine(SlurmSettings(server=RestServer(url))).check()
+    report = SlurmEngine(SlurmSettings(server=RestServer(url, "ada"))).check()
     assert not report.reachable
     assert "slurmrestd at http://127.0.0.1:" in report.problems[0]
     assert "can't be reached" in report.problems[0]
@@ -186,6 +186,32 @@ def test_jobs_that_slurm_does_not_know(engine: SlurmEngine, server: Slurmrestd) 
         engine.find("9")
     with pytest.raises(EngineUnavailable):
         engine.cancel("9")
+
+
+def test_a_job_of_another_user_is_never_ours(engine: SlurmEngine, server: Slurmrestd) -> None:
+    """Anybody may give a job any name, and Slurm gives out numbers again."""
+    ours = {"job_id": 7, "name": REQUEST.name, "job_state": ["PENDING"], "user_name": "ada"}
+    forged = {**ours, "job_id": 8, "user_name": "eve"}
+    unknown = {name: value for name, value in ours.items() if name != "user_name"}
+    other = {**forged, "job_id": 9, "name": "of-eve"}
+    server.put("jobs", json.dumps({"jobs": [forged, ours, {**unknown, "job_id": 10}, other]}))
+    server.put("job/8", json.dumps({"jobs": [forged]}))
+    assert [job.id for job in engine.list("footplate-s-")] == ["7"]
+    words = "has the name of one of this service's, but is of user"
+    assert [each.partition(": it is left alone")[0] for each in engine.oddities] == [
+        f"job 8 in Slurm {words} 'eve'",
+        f"job 10 in Slurm {words} None",
+    ]
+    assert engine.find("8") is None
+
+
+def test_a_socket_gets_neither_user_nor_token() -> None:
+    """Slurm refuses a user without a token, and takes the user from the socket."""
+    server = Slurmrestd()
+    server.put("jobs", '{"jobs": []}')
+    with serve(server) as url:
+        SlurmEngine(SlurmSettings(server=RestServer(url, "ada"))).list("footplate-")
+    assert server.callers == [("", "")] * 2
 
 
 def test_a_check_says_what_is_there_and_what_is_wrong(

@@ -30,11 +30,17 @@ class SlurmClient(Protocol):
         """Cancels a job; does nothing if it has ended."""
         ...
 
-    def list_jobs(self) -> JobList:
-        """Returns the jobs of the submitting user."""
+    def list_jobs(self, prefix: str) -> JobList:
+        """Returns the jobs of the submitting user, and a sentence about each job of another user
+        whose name begins with ``prefix``, where Slurm lists these.
+        """
         ...
 
-    def find_job(self, job_id: str) -> EngineJob | None: ...
+    def find_job(self, job_id: str) -> EngineJob | None:
+        """Returns a job of the submitting user; None if Slurm doesn't know it, or it is another
+        user's.
+        """
+        ...
 
     def read_end(self, job: EngineJob) -> JobEnd:
         """Returns what Slurm keeps of the end of a job; nothing if it doesn't know the job."""

@@ -42,15 +42,15 @@ _NAMES = r"sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | tr '\n' ' '"
 
 @dataclass(frozen=True)
 class RestServer:
-    """A slurmrestd. ``url`` is for HTTP, or ``unix:/PATH``.
+    """A slurmrestd. ``url`` is for HTTP, or ``unix:/PATH``; ``user`` is the user of the jobs.
 
-    ``token_file`` has a JWT of ``user``. Both may be empty with a socket: slurmrestd then runs jobs
-    as its own user.
+    ``token_file`` has a JWT of ``user``. It may be empty with a socket: slurmrestd then runs jobs
+    as its own user, which is ``user``.
     """
 
     url: str
+    user: str
     token_file: str = ""
-    user: str = ""
 
 
 @dataclass(frozen=True)

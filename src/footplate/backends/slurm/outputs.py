@@ -171,21 +171,30 @@ def explain(reason: str) -> str:
     return "waits in Slurm's queue"
 
 
-def read_job_record(text: str) -> EngineJob:
+def read_job_record(text: str, uid: int) -> EngineJob | None:
     """Returns the job in the output of ``scontrol show job ID --oneliner``, which has a line for
-    each component. Raises ValueError.
+    each component; None if it is of another user than ``uid``. Raises ValueError.
     """
-    found = join_components(_read_record(line) for line in text.splitlines() if line.strip())
+    records = [_read_fields(line) for line in text.splitlines() if line.strip()]
+    found = join_components(map(_read_record, records))
+    # Slurm gives out the number of an old job again, also to another user.
+    if any(not record["UserId"].endswith(f"({uid})") for record in records):
+        return None
     if len(found) != 1:
         raise ValueError(f"scontrol shows {len(found)} jobs")
     return found[0]
 
 
-def _read_record(line: str) -> EngineJob:
+def _read_fields(line: str) -> dict[str, str]:
     # The first field of a name counts, as of nodes: a job's comment may have such words in it.
     words = (word.partition("=")[::2] for word in reversed(line.split()) if "=" in word)
-    fields = dict(words)
+    return dict(words)
+
+
+def _read_record(fields: dict[str, str]) -> EngineJob:
     whole, offset = fields.get("HetJobId", ""), fields.get("HetJobOffset", "")
+    if "UserId" not in fields:
+        raise ValueError("scontrol doesn't say 'UserId'")
     try:
         return make_job(
             f"{whole}+{offset}" if whole else fields["JobId"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from footplate.backends.engine.engine import EngineJob
@@ -77,21 +78,37 @@ def read_pings(answer: Mapping[str, Any]) -> bool:
     return any(str(p.get("ping", p.get("pinged"))).upper() == "UP" for p in pings)
 
 
-def read_jobs(answer: Mapping[str, Any], user: str = "", partition: str = "") -> outputs.JobList:
-    """Returns the jobs in an answer.
-
-    With ``user``, only jobs of that user and jobs without one; with ``partition``, only jobs that
-    are or may be there.
+def read_jobs(answer: Mapping[str, Any], partition: str = "") -> outputs.JobList:
+    """Returns the jobs of all users in an answer; with ``partition``, those that may be there.
 
     Raises:
         ValueError: the answer isn't a list of jobs.
     """
     jobs = _list_of(answer, "jobs")
-    if user:
-        jobs = [job for job in jobs if job.get("user_name", user) == user]
     if partition:
         jobs = [job for job in jobs if partition in _listed(job.get("partition"))]
     return outputs.read_each(jobs, _read_job)
+
+
+def read_own_jobs(answer: Mapping[str, Any], user: str, prefix: str = "") -> outputs.JobList:
+    """Returns the jobs of ``user`` in an answer.
+
+    Any user may give a job any name: a job of another one is never ours. With ``prefix``, there is
+    a sentence about each of these whose name begins with it.
+
+    Raises:
+        ValueError: the answer isn't a list of jobs.
+    """
+    jobs = _list_of(answer, "jobs")
+    found = outputs.read_each((job for job in jobs if job.get("user_name") == user), _read_job)
+    forged = [
+        f"job {job.get('job_id')} in Slurm has the name of one of this service's, but is of user "
+        f"{job.get('user_name')!r}: it is left alone. Jobs of this service are of {user!r}, as the "
+        "key user of the region says"
+        for job in jobs
+        if prefix and job.get("user_name") != user and str(job.get("name")).startswith(prefix)
+    ]
+    return replace(found, oddities=(*found.oddities, *forged))
 
 
 def _read_job(job: Mapping[str, Any]) -> EngineJob:

@@ -67,13 +67,14 @@ class RestClient:
         if errors and not rest_answers.is_ended_job(errors):
             raise self._fail(_joined(errors))
 
-    def list_jobs(self) -> JobList:
+    def list_jobs(self, prefix: str) -> JobList:
         answer = self._ask(self._path("jobs"))
-        return _read(lambda: rest_answers.read_jobs(answer, self._server.user))
+        return _read(lambda: rest_answers.read_own_jobs(answer, self._server.user, prefix))
 
     def find_job(self, job_id: str) -> EngineJob | None:
         answer = self._find(job_id)
-        found = _read(lambda: rest_answers.read_jobs(answer)) if answer else JobList(())
+        own = self._server.user
+        found = _read(lambda: rest_answers.read_own_jobs(answer, own)) if answer else JobList(())
         if found.oddities:
             raise EngineUnavailable(found.oddities[0])
         return next((job for job in found.jobs if job.id == job_id), None)
@@ -161,9 +162,8 @@ class RestClient:
 
     def _send(self, method: str, path: str, body: _Answer | None = None) -> _Answer:
         headers = {}
-        if self._server.user:
-            headers["X-SLURM-USER-NAME"] = self._server.user
         if self._server.token_file:
+            headers["X-SLURM-USER-NAME"] = self._server.user
             self._token = read_token(self._server.token_file, _PREFIX)
             headers["X-SLURM-USER-TOKEN"] = self._token
         try:
@@ -180,7 +180,7 @@ class RestClient:
         text = answer.text[:200].strip()
         if answer.status_code in (401, 403):
             file, user = self._server.token_file, self._server.user
-            out = way_out(file, user) if file else ("set token_file and user of the region")
+            out = way_out(file, user) if file else "set token_file of the region"
             raise self._fail(f"slurmrestd refuses the server's token: {text}; {out}")
         if answer.status_code == 404 and not text.startswith("{"):
             self._version = None

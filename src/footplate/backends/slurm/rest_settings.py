@@ -33,12 +33,15 @@ def check_together(
                 yield Violation(f"{place}.{key}", f"{table[key]!r} given without slurmrestd")
         return
     at_socket = str(address).startswith("unix:")
-    for key, other, rule in (
-        ("token_file", "user", "the path of a file with a JWT of Slurm"),
-        ("user", "token_file", "the user of Slurm that the token is for"),
-    ):
-        if key not in table and (other in table or not at_socket):
-            yield Violation(f"{place}.{key}", f"required beside slurmrestd; allowed: {rule}")
+    if "token_file" not in table and not at_socket:
+        rule = "the path of a file with a JWT of Slurm"
+        yield Violation(f"{place}.token_file", f"required beside slurmrestd; allowed: {rule}")
+    if "user" not in table:
+        is_for = "the token is for"
+        if at_socket and "token_file" not in table:
+            is_for = f"slurmrestd at {address} runs as: jobs of all others are left alone"
+        text = f"required beside slurmrestd; allowed: the user of Slurm that {is_for}"
+        yield Violation(f"{place}.user", text)
     for name, options in machines.items():
         wrong = check_options(options)
         if wrong is not None:

@@ -77,13 +77,13 @@ class CommandClient:
     def cancel(self, job_id: str) -> None:
         self._ask("scancel", "--quiet", job_id)
 
-    def list_jobs(self) -> outputs.JobList:
+    def list_jobs(self, prefix: str) -> outputs.JobList:  # noqa: ARG002  as all
         return self._queue("-t", "all", "-u", str(os.getuid()))
 
     def find_job(self, job_id: str) -> EngineJob | None:
         text = self._show(job_id)
         try:
-            return outputs.read_job_record(text) if text else None
+            return outputs.read_job_record(text, os.getuid()) if text else None
         except ValueError as error:
             raise EngineUnavailable(str(error)) from error
 
@@ -217,7 +217,7 @@ class SlurmEngine:
         self._client.cancel(job_id)
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        found = self._client.list_jobs()
+        found = self._client.list_jobs(prefix)
         self.oddities = found.oddities
         return tuple(job for job in found.jobs if job.name.startswith(prefix))
 
