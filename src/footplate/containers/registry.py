@@ -10,15 +10,15 @@ import base64
 import hashlib
 import json
 import re
-import time
 from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
 from footplate.containers.credentials import host_of
 from footplate.domain.image_reference import DEFAULT_REGISTRY, MalformedReference, parse_reference
+from footplate.limited_http import LIMIT_S, open_url
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Content = Dict[str, Any]
 
 TIMEOUT_S = 20.0
-LONGEST_S = 60.0
-"""The limit for one answer with its body."""
 MAX_BYTES = 8 << 20
 _HUB = "registry-1.docker.io"
 _LISTS = (
@@ -101,18 +99,19 @@ def read_image(
     *,
     architecture: str = _USUAL,
     remedies: Tuple[str, str] = PULL_SECRETS,
+    limit_s: float = LIMIT_S,
 ) -> ImageConfig:
     """Returns an image's configuration from its registry. Raises UnknownImage.
 
     ``architecture`` is the one to take of several. ``remedies`` say what helps where the registry
-    refuses: without a login, and with one.
+    refuses: without a login, and with one. Each answer may take ``limit_s``, with its body.
     """
     try:
         image = parse_reference(name)
     except MalformedReference as error:
         raise UnknownImage(f"{name} names no image: {error}") from error
     try:
-        return _Registry(image, logins.get(image.registry), remedies).read(architecture)
+        return _Registry(image, logins.get(image.registry), remedies, limit_s).read(architecture)
     except (OSError, HTTPException) as error:
         said = str(getattr(error, "reason", "") or error) or repr(error)
         raise UnknownImage(
@@ -127,11 +126,16 @@ def read_image(
 
 class _Registry:
     def __init__(
-        self, image: ImageReference, login: Login | None, remedies: Tuple[str, str]
+        self,
+        image: ImageReference,
+        login: Login | None,
+        remedies: Tuple[str, str],
+        limit_s: float,
     ) -> None:
         self._image = image
         self._login = login
         self._remedies = remedies
+        self._limit_s = limit_s
         self._authorization = ""
         host = _HUB if image.registry == DEFAULT_REGISTRY else image.registry
         self._host = f"https://{host}"
@@ -164,17 +168,17 @@ class _Registry:
         if not self._image.on_loopback:
             return
         try:
-            _ask(f"{self._host}/v2/")
+            self._ask(f"{self._host}/v2/")
         except (OSError, HTTPException):  # it may speak http
             self._host = self._host.replace("https://", "http://", 1)
 
     def _get(self, path: str, digest: str) -> bytes:
         """Returns a file of the repository. ``digest`` is empty for a tag. Raises as ``read``."""
         url = f"{self._host}/v2/{self._image.repository}/{path}"
-        status, challenge, content = _ask(url, self._authorization)
+        status, challenge, content = self._ask(url, self._authorization)
         if status == _UNAUTHORIZED:
             self._authorize(challenge)
-            status, _, content = _ask(url, self._authorization)
+            status, _, content = self._ask(url, self._authorization)
         if status != _OK:
             raise UnknownImage(self._explain(status))
         if digest.startswith("sha256:") and _digest(content) != digest:
@@ -204,11 +208,33 @@ class _Registry:
             )
         fields["scope"] = f"repository:{self._image.repository}:pull"
         url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(fields)}"
-        status, _, content = _ask(url, basic)
+        status, _, content = self._ask(url, basic)
         if status != _OK:
             raise UnknownImage(self._explain(status))
         said = json.loads(content)
         self._authorization = f"Bearer {said.get('token') or said['access_token']}"
+
+    def _ask(self, url: str, authorization: str = "") -> Tuple[int, str, bytes]:
+        """Returns status, challenge and a body of limited size. Raises UnknownImage, OSError,
+        HTTPException, ValueError.
+        """
+        request = Request(url, headers={"Accept": _ACCEPT})  # noqa: S310  its callers give http(s)
+        if authorization:  # where the registry redirects to, this mustn't go
+            request.add_unredirected_header("Authorization", authorization)
+        try:
+            answer = open_url(request, TIMEOUT_S, self._limit_s)
+        except HTTPError as error:
+            with error:
+                return error.code, error.headers.get("www-authenticate", ""), b""
+        content = b""
+        with answer:
+            while part := answer.read1(_PART_BYTES):
+                content += part
+                if len(content) > MAX_BYTES:
+                    raise UnknownImage(
+                        f"the registry's answer at {url} is larger than {MAX_BYTES >> 20} MB"
+                    )
+        return _OK, "", content
 
     def _explain(self, status: int) -> str:
         image = self._image
@@ -218,33 +244,6 @@ class _Registry:
             remedy = self._remedies[self._login is not None]
             return f"the registry {image.registry} doesn't let Footplate read {image}: {remedy}"
         return f"{image.registry} answers HTTP {status} for {image}"
-
-
-def _ask(url: str, authorization: str = "") -> Tuple[int, str, bytes]:
-    """Returns status, challenge and a body of limited size. Raises UnknownImage, OSError,
-    HTTPException, ValueError.
-    """
-    request = Request(url, headers={"Accept": _ACCEPT})  # noqa: S310  its callers give http(s)
-    if authorization:  # where the registry redirects to, this mustn't go
-        request.add_unredirected_header("Authorization", authorization)
-    try:
-        answer = urlopen(request, timeout=TIMEOUT_S)  # noqa: S310  as above
-    except HTTPError as error:
-        with error:
-            return error.code, error.headers.get("www-authenticate", ""), b""
-    end_s, content = time.monotonic() + LONGEST_S, b""
-    with answer:
-        while part := answer.read1(_PART_BYTES):
-            content += part
-            if len(content) > MAX_BYTES:
-                raise UnknownImage(
-                    f"the registry's answer at {url} is larger than {MAX_BYTES >> 20} MB"
-                )
-            if time.monotonic() > end_s:
-                raise UnknownImage(
-                    f"the registry took longer than {LONGEST_S:g} s to answer at {url}"
-                )
-    return _OK, "", content
 
 
 def _choose(entries: Iterable[Content], wanted: str) -> str:

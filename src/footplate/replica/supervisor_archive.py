@@ -27,7 +27,7 @@ _LEFT_OUT = frozenset({"supervisor_archive.py"})
 _SHARED = (
     *("domain/__init__.py", "domain/bucket_copying.py", "domain/google_products.py"),
     "domain/image_reference.py",
-    *("http1.py", "safe_path.py"),
+    *("http1.py", "limited_http.py", "safe_path.py"),
 )
 """What supervisors and the server decide by the same rules."""
 

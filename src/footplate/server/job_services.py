@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+from urllib.request import Request
 
 import uv
 
@@ -30,6 +30,7 @@ from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.domain.model_registry import Model
 from footplate.domain.names import ModelName
+from footplate.limited_http import open_url
 from footplate.ports.models import ModelStore
 from footplate.ports.package_resolver import PackageResolver
 from footplate.replica.environment.errors import PreparationError
@@ -145,7 +146,7 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]
 
 
-_TIMEOUT_S = 3
+_TIMEOUT_S, _LIMIT_S = 3, 10
 _OWN, _ORIGIN = "https://releases.astral.sh/github/", "https://github.com/astral-sh/"
 """uv's own mirror, and what it falls back to."""
 
@@ -174,9 +175,9 @@ def _answers(url: str) -> bool:
         return Path(unquote(parts.path)).is_file()
     if parts.scheme not in ("http", "https"):
         return False
-    request = urllib.request.Request(url, method="HEAD")  # noqa: S310  checked above
+    request = Request(url, method="HEAD")  # noqa: S310  checked above
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
+        with open_url(request, _TIMEOUT_S, _LIMIT_S):
             return True
     except (OSError, ValueError):  # whatever is the matter, uv would get nothing either
         return False

@@ -19,6 +19,7 @@ from footplate.containers.registry import (
     find_logins,
     read_image,
 )
+from tests.support.dripping_server import BODY, HEAD, drip
 from tests.support.http_server import serve
 
 LOGIN = ("ada", "secret")
@@ -159,6 +160,14 @@ def test_a_token_without_end_is_left(registry: Registry, monkeypatch: pytest.Mon
     login = {registry.host: ("user", "secret")}
     with pytest.raises(UnknownImage, match="is larger than"):
         read_image(f"{registry.host}/team/model:1", login)
+
+
+@pytest.mark.parametrize("begin", [HEAD, BODY])
+def test_a_registry_that_sends_a_byte_now_and_then_is_left(begin: bytes) -> None:
+    with drip(begin) as host:
+        late = f"{host} doesn't answer for .*: the whole answer took longer than 0.2 s"
+        with pytest.raises(UnknownImage, match=late):
+            read_image(f"{host}/team/model:1", {}, limit_s=0.2)
 
 
 def test_a_registry_that_is_away_is_named() -> None:

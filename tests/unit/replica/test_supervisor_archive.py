@@ -71,6 +71,7 @@ def test_it_holds_the_supervisor_and_nothing_else_of_the_service(tmp_path: Path)
         *("footplate/domain/google_products.py", "footplate/domain/google_products.pyc"),
         *("footplate/domain/image_reference.py", "footplate/domain/image_reference.pyc"),
         *("footplate/http1.py", "footplate/http1.pyc"),
+        *("footplate/limited_http.py", "footplate/limited_http.pyc"),
         *("footplate/safe_path.py", "footplate/safe_path.pyc"),
     }
     assert "footplate/replica/supervisor_archive.py" not in names

@@ -11,6 +11,10 @@ from typing import Any
 from kubernetes import client as api
 from kubernetes import config
 from kubernetes.client.exceptions import ApiException
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from footplate.limited_http import LimitedResponse
 
 TIMEOUT_S = 20
 PAGE = 500
@@ -31,6 +35,25 @@ class Connection:
     namespace: str
 
 
+class _Connection(HTTPConnection):
+    response_class = LimitedResponse
+
+
+class _TlsConnection(HTTPSConnection):
+    response_class = LimitedResponse
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _TlsPool(HTTPSConnectionPool):
+    ConnectionCls = _TlsConnection
+
+
+_POOLS = {"http": _Pool, "https": _TlsPool}
+
+
 def connect(kubeconfig: str | None, context: str | None, namespace: str) -> Connection:
     """Connects to the cluster. The client itself renews credentials that expire.
 
@@ -43,10 +66,11 @@ def connect(kubeconfig: str | None, context: str | None, namespace: str) -> Conn
     else:
         config.load_kube_config(kubeconfig, context, configuration, persist_config=False)
         namespace = namespace or _namespace_of(kubeconfig, context)
-    partial = api.ApiClient(configuration)
+    whole, partial = api.ApiClient(configuration), api.ApiClient(configuration)
     partial.set_default_header("Accept", _METADATA)
-    core, metadata = api.CoreV1Api(api.ApiClient(configuration)), api.CoreV1Api(partial)
-    return Connection(core, metadata, namespace)
+    for each in (whole, partial):
+        each.rest_client.pool_manager.pool_classes_by_scheme = _POOLS
+    return Connection(api.CoreV1Api(whole), api.CoreV1Api(partial), namespace)
 
 
 def _namespace_of(kubeconfig: str | None, context: str | None) -> str:

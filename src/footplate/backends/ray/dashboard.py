@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from footplate.backends.engine.engine import EngineUnavailable
+from footplate.backends.limited_client import make_client
 from footplate.backends.token_files import read_token
 from footplate.domain.formatting import last_line
+from footplate.limited_http import LIMIT_S
 from footplate.plain_httpx import httpx
 
 Read = TypeVar("Read")
@@ -21,15 +23,10 @@ class Dashboard:
     ``token_file`` has a bearer token, which others may replace at any time; '' for none.
     """
 
-    def __init__(self, address: str, token_file: str = "") -> None:
+    def __init__(self, address: str, token_file: str = "", limit_s: float = LIMIT_S) -> None:
         self._address = address
         self._token_file = token_file
-        self._http = httpx.Client(
-            base_url=address,
-            timeout=TIMEOUT_S,
-            trust_env=False,
-            limits=httpx.Limits(max_keepalive_connections=0),  # nobody closes an engine
-        )
+        self._http = make_client(address, TIMEOUT_S, limit_s=limit_s)
 
     def send(self, method: str, path: str, **given: Any) -> httpx.Response:
         """Returns any answer. Raises EngineUnavailable if there is none."""

@@ -17,12 +17,14 @@ from footplate.backends.engine.engine import (
     LauncherRequest,
     NodeState,
 )
+from footplate.backends.limited_client import make_client
 from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
 from footplate.backends.slurm.job_script import RestServer, SlurmSettings
 from footplate.backends.slurm.outputs import JobEnd, JobList
 from footplate.backends.slurm.time_limits import Limits, PartitionLimits, read_rest_partitions
 from footplate.backends.token_files import find_leak, read_token
+from footplate.limited_http import LIMIT_S
 from footplate.plain_httpx import httpx
 
 UNIX = "unix:"
@@ -36,10 +38,12 @@ Read = TypeVar("Read")
 class RestClient:
     """Reaches Slurm by slurmrestd. It reads the token, which others may replace, each time."""
 
-    def __init__(self, settings: SlurmSettings, server: RestServer) -> None:
+    def __init__(
+        self, settings: SlurmSettings, server: RestServer, limit_s: float = LIMIT_S
+    ) -> None:
         self._settings = settings
         self._server = server
-        self._http = _make_http(server, settings.timeout_s)
+        self._http = _make_http(server, settings.timeout_s, limit_s)
         self._version: int | None = None
         self._token = ""
         self._limits = PartitionLimits(settings, self._read_limits)
@@ -203,15 +207,11 @@ class RestClient:
         return EngineUnavailable(expired or said)
 
 
-def _make_http(server: RestServer, timeout_s: float) -> httpx.Client:
-    limits = httpx.Limits(max_keepalive_connections=0)  # nobody closes an engine
+def _make_http(server: RestServer, timeout_s: float, limit_s: float) -> httpx.Client:
     if server.url.startswith(UNIX):
         socket = server.url.removeprefix(UNIX)
-        transport = httpx.HTTPTransport(uds=socket, limits=limits, trust_env=False)
-        return httpx.Client(
-            base_url="http://localhost", transport=transport, timeout=timeout_s, trust_env=False
-        )
-    return httpx.Client(base_url=server.url, timeout=timeout_s, trust_env=False, limits=limits)
+        return make_client("http://localhost", timeout_s, socket=socket, limit_s=limit_s)
+    return make_client(server.url, timeout_s, limit_s=limit_s)
 
 
 def _read(read: Callable[[], Read]) -> Read:
