@@ -9,7 +9,8 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
     ~A.allocation     {"replicas": [...]}: the allocation number A
     ~A.job            {"id": "..."}: the one job of the engine that serves it; removed if the
                       engine refused that job before anything of it ran
-    ~A.silent         {}: its job has ended, but a node of it did not answer then
+    ~A.silent         {"reason": "...", "cause": "..."}: its job has ended so, but a node of it did
+                      not answer then
     ~A.ended          {"reason": "...", "cause": "..."}: no node of it runs anything of ours
     REPLICA~N.ticket  the start number N of a replica, and its allocation
     REPLICA~N.stop    that start is to end

@@ -222,7 +222,7 @@ class Allocations:
         job = self._known(allocation)
         if job is not None and job.suspended:
             self._ends.excuse(attempt, needed)
-        self._ends.end_silent(attempt, needed)
+        self._ends.end_silent(attempt, allocation, job, needed)
         if self._jobs is None:
             return
         if not allocation.job:

@@ -17,6 +17,14 @@ Content = dict[str, "Any"]
 
 
 @dataclass(frozen=True)
+class JobEnd:
+    """The end of a job, as the engine said it: engines forget jobs that have ended."""
+
+    reason: str
+    cause: EndCause
+
+
+@dataclass(frozen=True)
 class Allocation:
     number: int
     replicas: tuple[str, ...]
@@ -25,8 +33,8 @@ class Allocation:
     ended: str | None = None
     """Why nothing of it runs any more; None: that isn't so."""
     cause: EndCause = EndCause.UNKNOWN
-    silent: bool = False
-    """A node of its job did not answer when that had ended."""
+    silent: JobEnd | None = None
+    """The end of its job, when a node of that did not answer; None: that isn't so."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +205,15 @@ def load_allocation(files: Directory, number: int) -> Allocation:
         str(bound.get("id", "")),
         str(ended["reason"]) if ended else None,
         _read_cause(ended),
-        f"~{number}.silent" in files.present,
+        _read_silent(files, f"~{number}.silent"),
     )
+
+
+def _read_silent(files: Directory, name: str) -> JobEnd | None:
+    if name not in files.present:
+        return None
+    end = files.read(name)  # of an earlier server: without anything
+    return JobEnd(str(end.get("reason", "the replica's job has ended")), _read_cause(end))
 
 
 def read_file(path: str | Path) -> Content | None:

@@ -161,9 +161,14 @@ class AttemptFiles:
         path = self._root / attempt_id / f"~{number}.ended"
         write_once(path, _make_end(reason, cause))
 
-    def mark_silent(self, attempt_id: AttemptId, number: int) -> None:
-        """Marks that nodes of the allocation's job didn't answer the engine. Raises OSError."""
-        write_once(self._root / attempt_id / f"~{number}.silent", {})
+    def mark_silent(
+        self, attempt_id: AttemptId, number: int, reason: str, cause: EndCause
+    ) -> None:
+        """Marks that nodes of the allocation's job didn't answer the engine when it had ended as
+        ``cause`` says. Raises OSError.
+        """
+        path = self._root / attempt_id / f"~{number}.silent"
+        write_once(path, _make_end(reason, cause))
 
     def stop(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Container, Iterable, Sequence
 
-from footplate.backends.engine.attempt import Allocation, Attempt, Replica
+from footplate.backends.engine.attempt import Allocation, Attempt, JobEnd, Replica
 from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import (
     Engine,
@@ -119,21 +119,21 @@ class StartEnds:
         running = [r for r in needed if not r.may_move and not self._has_ended(attempt, r)]
         is_over = not running or self._is_over(attempt, allocation, job)
         ending = [r for r in needed if is_over or r.may_move]
-        job = self._explain(job) if ending else job
-        reason = job.reason or "the replica's job has ended"
-        for replica in ending:
-            self.end_start(attempt, replica, reason, job.cause)
-        if not is_over:
+        if not ending and not is_over:
             return
-        self._ended.pop(job.id, None)
-        self._files.end(attempt.id, allocation.number, reason, job.cause)
+        end = self._explain(job)
+        for replica in ending:
+            self.end_start(attempt, replica, end.reason, end.cause)
+        if is_over:
+            self._ended.pop(job.id, None)
+            self._files.end(attempt.id, allocation.number, end.reason, end.cause)
 
-    def _explain(self, job: EngineJob) -> EngineJob:
+    def _explain(self, job: EngineJob) -> JobEnd:
         try:
-            return self._engine.explain(job)
+            job = self._engine.explain(job)
         except EngineUnavailable as error:
             log.warning("%s doesn't say why job %s ended: %s", self._engine.title, job.id, error)
-            return job
+        return JobEnd(job.reason or "the replica's job has ended", job.cause)
 
     def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
         """Returns whether nothing of the job can run, according to the engine alone.
@@ -141,10 +141,11 @@ class StartEnds:
         A node that comes back may still run, for a while, a job that ended without it; its
         launchers decide then.
         """
-        if allocation.silent:
+        if allocation.silent is not None:
             return False
         if job.lost or (job.nodes and self._engine.silent_nodes(job.nodes)):
-            self._files.mark_silent(attempt.id, allocation.number)
+            end = self._explain(job)
+            self._files.mark_silent(attempt.id, allocation.number, end.reason, end.cause)
             return False
         now_s = self._monotonic()
         return now_s - self._ended.setdefault(job.id, now_s) >= self._settle_s
@@ -157,17 +158,35 @@ class StartEnds:
         if now_s - since_s < self._forgotten_s:
             return
         if all(r.claim is None or self._find_death(attempt, r) for r in served):
-            reason = f"{self._engine.title} no longer has the replica's job {allocation.job}"
+            unknown = f"{self._engine.title} no longer has the replica's job {allocation.job}"
+            end = allocation.silent or JobEnd(unknown, EndCause.UNKNOWN)
             for replica in served:
                 if replica.gone is None:
-                    self.end_start(attempt, replica, reason)
-            self._files.end(attempt.id, allocation.number, reason)
+                    self.end_start(attempt, replica, end.reason, end.cause)
+            self._files.end(attempt.id, allocation.number, end.reason, end.cause)
 
-    def end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
-        """Ends replicas with silent launchers of which nothing can run any more."""
+    def end_silent(
+        self,
+        attempt: Attempt,
+        allocation: Allocation,
+        job: EngineJob | None,
+        needed: Iterable[Replica],
+    ) -> None:
+        """Ends replicas with silent launchers of which nothing can run any more.
+
+        That the launchers are silent is no cause of its own where the engine has ended their job:
+        a job that somebody cancelled must not start again because a node of it was away.
+        """
         for replica in needed:
-            if replica.claim is not None and (reason := self._find_death(attempt, replica)):
+            if replica.claim is None or not (reason := self._find_death(attempt, replica)):
+                continue
+            end = allocation.silent
+            if end is None and job is not None and job.phase is JobPhase.ENDED:
+                end = self._explain(job)
+            if end is None:
                 self.end_start(attempt, replica, reason)
+            else:
+                self.end_start(attempt, replica, f"{end.reason}; {reason}", end.cause)
 
     def excuse(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
         """Counts launchers that can't call, but will, as if they had just called."""

@@ -57,6 +57,38 @@ def test_a_preempted_start_that_waits_moves_to_another_job(world: World) -> None
     assert list(world.engine.jobs) == [JOB, "2"]
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+@pytest.mark.parametrize("cause", EndCause)
+def test_the_engines_word_counts_also_where_a_node_was_away(
+    world: World,
+    cause: EndCause,
+    forgets: bool,  # noqa: FBT001  a parameter
+) -> None:
+    """Engines forget ended jobs, often before the launcher on that node is taken for dead."""
+    world.engine.launchers[0].reachable = False
+    world.engine.words[JOB] = "by ada"
+    world.engine.end_job(JOB, cause)
+    world.turn()
+    if forgets:
+        world.engine.forgotten.add(JOB)
+        world.backend = world.make_backend()
+    world.turn()
+    assert seen(world).presence is Presence.LIVE
+    for _ in range(2):  # another server counts from its first look
+        world.turn(LEASE_S + MARGIN_S)
+    assert (seen(world).presence, seen(world).cause) == (Presence.GONE, cause)
+    assert "by ada; " in seen(world).reason
+
+
+def test_a_server_that_finds_the_end_and_the_silence_at_once_counts_the_end(world: World) -> None:
+    world.engine.launchers[0].reachable = False
+    world.turn(LEASE_S)
+    world.pass_time(LEASE_S)
+    world.engine.end_job(JOB, EndCause.CANCELLED)
+    world.turn()
+    assert (seen(world).presence, seen(world).cause) == (Presence.GONE, EndCause.CANCELLED)
+
+
 def freeze(world: World, *, frozen: bool) -> None:
     """Frozen launchers don't call, and don't look at their clocks."""
     job = world.engine.jobs[JOB]
