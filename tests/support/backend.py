@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from footplate.domain.errors import FailedPrecondition
+from footplate.domain.errors import FailedPrecondition, NotLeading
 from footplate.ports.backend import EndCause, Presence, ReplicaObservation
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class FakeBackend:
         """Who was told to stop, by attempt, in order, until the attempt is forgotten."""
         self.refusal: ServiceError | None = None
         """What ``start`` raises, while it is set."""
+        self.ended: dict[AttemptId, int] = {}
+        """The epochs of leaders that have forgotten attempts."""
         self._seen: dict[AttemptId, dict[str, ReplicaObservation]] = {}
         self._listeners: builtins.list[Callable[[AttemptId], None]] = []
 
@@ -141,6 +143,30 @@ class FakeBackend:
         if replicas != before:
             for listener in tuple(self._listeners):
                 listener(attempt_id)
+
+
+def led(backend: FakeBackend, epoch: int) -> FakeBackend:
+    """The backend as the leader of one epoch has it."""
+    return cast("FakeBackend", _Led(backend, epoch))
+
+
+class _Led:
+    def __init__(self, backend: FakeBackend, epoch: int) -> None:
+        self._backend = backend
+        self._epoch = epoch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def start(self, request: AttemptStart) -> None:
+        if self._backend.ended.get(request.attempt_id, 0) > self._epoch:
+            raise NotLeading(f"{request.attempt_id} has ended, and another server leads now")
+        self._backend.start(request)
+
+    def forget(self, attempt_id: AttemptId) -> None:
+        self._backend.forget(attempt_id)
+        if not self._backend.inspect(attempt_id):
+            self._backend.ended[attempt_id] = self._epoch
 
 
 def _is_next(known: dict[str, ReplicaObservation], ticket: Ticket) -> bool:

@@ -30,6 +30,11 @@ class HandDriven(EngineBackend):
     def _open(self) -> None:
         self._files.open()
 
+    def begin_term(self) -> None:
+        """As a server does that takes the lead."""
+        self._files.open()
+        self._ended.open()
+
     def look_at_clock(self) -> None:
         """As it does every two seconds; what it doesn't look at doesn't count."""
         self._allocations.ask()

@@ -113,6 +113,7 @@ class Backend(Protocol):
         it does nothing.
 
         Raises:
+            NotLeading: a server that leads since then has forgotten the attempt.
             Unavailable: not now; ask again later.
             FailedPrecondition: this backend can never start the replicas; the message says why.
         """
@@ -136,7 +137,11 @@ class Backend(Protocol):
         ...
 
     def forget(self, attempt_id: AttemptId) -> None:
-        """Deletes the data of an attempt whose replicas are all gone; else does nothing."""
+        """Deletes the data of an attempt whose replicas are all gone; else does nothing.
+
+        From then on no earlier server can start it, whatever that decided before; also an attempt
+        of which there are no data.
+        """
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:

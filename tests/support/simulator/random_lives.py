@@ -107,10 +107,15 @@ class _Life:
         return world.crash_point, world.away, world.visit, world.takeover
 
     def _meanwhile(self) -> None:
-        """Another server leads, while the one before it stands still in the middle of something."""
+        """Another server leads, while the one before it stands still in the middle of something.
+
+        For as long as attempts may need from their start to their end.
+        """
         for crash_point in self._fuses():
             crash_point.disarm()
-        for _ in range(self.rng.randrange(4)):
+        for _ in range(self.rng.randrange(12)):
+            if self.rng.random() < 0.2:
+                self.cancel()
             self.pass_()
             self._check()
             if self.rng.random() < 0.5:

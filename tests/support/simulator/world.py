@@ -20,7 +20,7 @@ from footplate.domain.job_states import State
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.store import ObservedStore
-from tests.support.backend import FakeBackend
+from tests.support.backend import FakeBackend, led
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, Fenced, be_away, mortal
@@ -121,7 +121,8 @@ class World:
         leads = ObservedStore(self._stored(kept), self._changed, _ignore)
         logs = mortal(self.logs, self.crash_point, "append")
         effects = ("start", "stop", "forget")
-        backend = mortal(mortal(self.backend, self.crash_point, *effects), self.takeover, *effects)
+        backend = mortal(led(self.backend, self.epoch), self.crash_point, *effects)
+        backend = mortal(backend, self.takeover, *effects)
         regions = Regions(Binding(backend, self.site))
         queue = Queue(
             store, regions, built_in(), TIMEOUT_S, self.clock, lambda: QUOTAS, self.sweep_s

@@ -39,18 +39,18 @@ class AttemptFiles:
     """
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._written: dict[AttemptId, dict[str, Content]] = {}
 
     def open(self) -> None:
         """Removes what an earlier server left half-created or half-removed. Raises OSError."""
-        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for path in (*self._root.glob(f"{_MAKING}*"), *self._root.glob(f"{_TRASH}*")):
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in (*self.root.glob(f"{_MAKING}*"), *self.root.glob(f"{_TRASH}*")):
             shutil.rmtree(path, ignore_errors=True)
 
     def attempts(self) -> tuple[AttemptId, ...]:
         try:
-            with os.scandir(self._root) as entries:
+            with os.scandir(self.root) as entries:
                 names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
         except FileNotFoundError:
             return ()
@@ -64,7 +64,7 @@ class AttemptFiles:
         for two within the same moment; None for an unknown attempt.
         """
         try:
-            return (self._root / attempt_id).stat().st_mtime_ns
+            return (self.root / attempt_id).stat().st_mtime_ns
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -72,7 +72,7 @@ class AttemptFiles:
         """Returns the attempt, or None if it is unknown."""
         if not NAME.fullmatch(attempt_id):
             return None
-        path = f"{self._root}/{attempt_id}"
+        path = f"{self.root}/{attempt_id}"
         try:
             names = os.listdir(path)  # noqa: PTH208  a Path for each name would cost as much again
         except (FileNotFoundError, NotADirectoryError):
@@ -95,7 +95,7 @@ class AttemptFiles:
     def newest_starts(self, attempt_id: AttemptId) -> dict[str, int]:
         """Returns the number of each replica's newest start, whatever its files contain."""
         try:
-            return find_starts(os.listdir(self._root / attempt_id))  # noqa: PTH208  as in ``load``
+            return find_starts(os.listdir(self.root / attempt_id))  # noqa: PTH208  as in ``load``
         except (FileNotFoundError, NotADirectoryError):
             return {}
 
@@ -109,11 +109,11 @@ class AttemptFiles:
         labels: Mapping[str, str] | None = None,
     ) -> None:
         """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
-        making = self._root / f"{_MAKING}{secrets.token_hex(8)}"
+        making = self.root / f"{_MAKING}{secrets.token_hex(8)}"
         found = tuple(tickets)
         names = [ticket["replica"] for ticket in found]
         try:
-            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             making.mkdir(mode=0o700)
             about = {"region": region, "project": project, "labels": dict(labels or {})}
             order = {"replicas": names, **about, "run_limit_s": run_limit_s}
@@ -121,18 +121,18 @@ class AttemptFiles:
             _write(making / "~0.allocation", {"replicas": names})
             for ticket in found:
                 _write(making / start_file(ticket["replica"], ticket["restart"], "ticket"), ticket)
-            making.rename(self._root / attempt_id)
-            _sync(self._root)
+            making.rename(self.root / attempt_id)
+            _sync(self.root)
         except OSError as error:
             shutil.rmtree(making, ignore_errors=True)
-            if (self._root / attempt_id).is_dir():  # another server was faster
+            if (self.root / attempt_id).is_dir():  # another server was faster
                 return
             raise Unavailable(f"the server can't store the request: {error.strerror}") from error
 
     def add_allocation(self, attempt_id: AttemptId, first: int, replicas: list[str]) -> int:
         """Adds an allocation; returns its number, ``first`` or a later one. Raises OSError."""
         content = {"replicas": replicas}
-        directory, number = self._root / attempt_id, first
+        directory, number = self.root / attempt_id, first
         while write_once(directory / f"~{number}.allocation", content) != content:
             number += 1
         return number
@@ -140,11 +140,11 @@ class AttemptFiles:
     def add_ticket(self, attempt_id: AttemptId, ticket: Content) -> None:
         """Writes the ticket of a replica's start. Raises OSError."""
         name = start_file(ticket["replica"], ticket["restart"], "ticket")
-        write_once(self._root / attempt_id / name, ticket)
+        write_once(self.root / attempt_id / name, ticket)
 
     def bind(self, attempt_id: AttemptId, number: int, job: str) -> str:
         """Binds a job to the allocation; returns the job bound first. Raises OSError."""
-        path = self._root / attempt_id / f"~{number}.job"
+        path = self.root / attempt_id / f"~{number}.job"
         return str(write_once(path, {"id": job})["id"])
 
     def unbind(self, attempt_id: AttemptId, number: int) -> None:
@@ -152,22 +152,20 @@ class AttemptFiles:
 
         Nothing of the one that is bound may have run, or ever run: no launcher can name it.
         """
-        (self._root / attempt_id / f"~{number}.job").unlink(missing_ok=True)
+        (self.root / attempt_id / f"~{number}.job").unlink(missing_ok=True)
 
     def end(
         self, attempt_id: AttemptId, number: int, reason: str, cause: EndCause = EndCause.UNKNOWN
     ) -> None:
         """Marks the allocation as ended, with the reason. Raises OSError."""
-        path = self._root / attempt_id / f"~{number}.ended"
+        path = self.root / attempt_id / f"~{number}.ended"
         write_once(path, _make_end(reason, cause))
 
-    def mark_silent(
-        self, attempt_id: AttemptId, number: int, reason: str, cause: EndCause
-    ) -> None:
+    def mark_silent(self, attempt_id: AttemptId, number: int, reason: str, cause: EndCause) -> None:
         """Marks that nodes of the allocation's job didn't answer the engine when it had ended as
         ``cause`` says. Raises OSError.
         """
-        path = self._root / attempt_id / f"~{number}.silent"
+        path = self.root / attempt_id / f"~{number}.silent"
         write_once(path, _make_end(reason, cause))
 
     def stop(
@@ -248,10 +246,10 @@ class AttemptFiles:
 
     def discard(self, attempt_id: AttemptId) -> None:
         """Removes the attempt's files. Raises OSError if they can't be moved away."""
-        trash = self._root / f"{_TRASH}{secrets.token_hex(8)}"
+        trash = self.root / f"{_TRASH}{secrets.token_hex(8)}"
         try:
             # In one step: replicas of half an attempt could look as if they had yet to start.
-            (self._root / attempt_id).rename(trash)
+            (self.root / attempt_id).rename(trash)
         except FileNotFoundError:
             return
         finally:
@@ -259,10 +257,10 @@ class AttemptFiles:
         shutil.rmtree(trash, ignore_errors=True)
 
     def _path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
-        return self._root / attempt_id / start_file(replica.name, replica.restart, kind)
+        return self.root / attempt_id / start_file(replica.name, replica.restart, kind)
 
     def _note_path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
-        return self._root / attempt_id / f"{replica.name}.{replica.allocation}.{kind}"
+        return self.root / attempt_id / f"{replica.name}.{replica.allocation}.{kind}"
 
     def _run_path(self, attempt_id: AttemptId, replica: Replica) -> Path:
         return self._path(attempt_id, replica, run_kind(replica.moved))

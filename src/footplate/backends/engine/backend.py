@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.util import MAGIC_NUMBER
 
+from footplate.backends.ended_attempts import EndedAttempts
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt import Attempt, Content, make_ticket
 from footplate.backends.engine.engine import Engine
@@ -19,7 +20,7 @@ from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.backends.gang_names import check_gang
-from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.domain.errors import FailedPrecondition, NotLeading, Unavailable
 from footplate.domain.launchers import LEASE_MARGIN_S, LEASE_S
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
@@ -85,6 +86,7 @@ class EngineBackend:
         self._tokens = tokens
         self._calls = calls
         self._files = calls.files[name]
+        self._ended = EndedAttempts(self._files.root)
         self._engine = engine
         self._poll_s = poll_s
         self._allocations = Allocations(
@@ -110,12 +112,25 @@ class EngineBackend:
         check_gang(request)
         with self._mutex:
             self._open()
+            self._ended.take_back(request.attempt_id)
             attempt = self._files.load(request.attempt_id)
             if attempt is None:
                 self._make(request)
             else:
                 self._restart(attempt, request)
+            self._withdraw_ended(request.attempt_id)
         self._wake(request.attempt_id)
+
+    def _withdraw_ended(self, attempt_id: AttemptId) -> None:
+        """Removes the files of an attempt that another server has ended meanwhile.
+
+        Raises NotLeading if so.
+        """
+        try:
+            self._ended.check(attempt_id)
+        except NotLeading:
+            self._files.discard(attempt_id)
+            raise
 
     def _make(self, request: AttemptStart) -> None:
         tickets = [make_ticket(ticket, 0, _machine(ticket)) for ticket in request.tickets]
@@ -198,9 +213,10 @@ class EngineBackend:
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:
             attempt = self._files.load(attempt_id)
-            if attempt is None or not attempt.all_gone:
+            if attempt is not None and not attempt.all_gone:
                 return
             try:
+                self._ended.note(attempt_id)
                 self._files.discard(attempt_id)
             except OSError:
                 log.warning("can't forget %s", attempt_id, exc_info=True)
@@ -239,6 +255,7 @@ class EngineBackend:
             return
         try:
             self._files.open()
+            self._ended.open()
         except OSError as error:
             raise Unavailable(f"the server can't use the directory of replicas: {error}") from error
         for attempt_id in self._files.attempts():

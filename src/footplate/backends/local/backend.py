@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from footplate.backends.ended_attempts import EndedAttempts
 from footplate.backends.local.attempt_directories import AttemptDirectories
 from footplate.backends.local.fork_server import ForkServer
 from footplate.backends.local.launcher import Launcher
 from footplate.backends.local.process_watcher import ProcessWatcher, make_process_watcher
 from footplate.backends.local.replica_controller import ReplicaController
-from footplate.domain.errors import Unavailable
+from footplate.domain.errors import NotLeading, Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
 from footplate.protocol.promised import Promised
@@ -104,6 +105,7 @@ class LocalBackend:
             reserve=str(reserve.absolute()) if reserve else "",
             kept=str(self._attempts.kept),
         )
+        self._ended = EndedAttempts(root.resolve())
         self._promised = promised
         self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         self._watcher = watcher()
@@ -123,11 +125,24 @@ class LocalBackend:
         with self._mutex:
             self._open()
             try:
+                self._ended.take_back(request.attempt_id)
                 self._make_homes(request)
+                self._withdraw_ended(request.attempt_id)
             finally:
                 for home in self._attempts.of(request.attempt_id):
                     self._controller.reconcile(home)
                 self._watcher.wake()
+
+    def _withdraw_ended(self, attempt_id: AttemptId) -> None:
+        """Removes the HOMEs of an attempt that another server has ended meanwhile.
+
+        Raises NotLeading if so.
+        """
+        try:
+            self._ended.check(attempt_id)
+        except NotLeading:
+            self._attempts.discard(attempt_id)
+            raise
 
     def _make_homes(self, request: AttemptStart) -> None:
         """Creates HOMEs of a new gang, or of gone replicas that are older than their tickets."""
@@ -170,9 +185,10 @@ class LocalBackend:
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:
             homes, ours = self._attempts.of(attempt_id), self._see(attempt_id).values()
-            if not ours or any(s.presence is not Presence.GONE for s in ours):
+            if any(s.presence is not Presence.GONE for s in ours):
                 return
             try:
+                self._ended.note(attempt_id)
                 self._attempts.discard(attempt_id)
             except OSError:
                 log.warning("can't forget %s", attempt_id, exc_info=True)
@@ -231,6 +247,7 @@ class LocalBackend:
             return
         try:
             self._attempts.open()
+            self._ended.open()
         except OSError as error:
             raise Unavailable(f"the server can't use the directory of replicas: {error}") from error
         for home in self._attempts.homes():
