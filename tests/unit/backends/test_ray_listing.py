@@ -162,7 +162,8 @@ def test_a_job_that_ray_let_wait_too_long_is_submitted_again() -> None:
     with serve(dashboard.app) as url:
         engine = RayEngine(RaySettings(url))
         (job,) = engine.list(PREFIX)
-        assert (job.phase, job.refused, job.cause) == (JobPhase.ENDED, True, EndCause.UNKNOWN)
+        assert (job.phase, job.refused, job.expired) == (JobPhase.ENDED, True, True)
+        assert job.cause is EndCause.UNKNOWN
         assert job.reason == NO_ROOM
         assert engine.submit(request) == job.id
         assert dashboard.deleted == [job.id]

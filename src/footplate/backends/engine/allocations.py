@@ -31,7 +31,8 @@ LIMIT_SLACK_S = 1800.0
 environments, and its end. So the limit of the job itself is reached first."""
 ORPHAN_S = 60.0
 """How long a job of an attempt that was forgotten may take to end by itself."""
-REFUSED_RETRY_S = 30.0
+REFUSED_RETRY_S, SHORT_RETRY_S = 30.0, 3.0
+"""After how long an engine is asked again that refused a job, and one that may take it now."""
 SERVED_S = 60.0
 """A launcher that hasn't called for so long isn't given another start."""
 
@@ -239,7 +240,9 @@ class Allocations:
     ) -> None:
         """Does what follows from the state of the allocation's job."""
         if job.refused and needed and not _has_launcher(attempt, allocation):
-            self._refusals.fail((attempt.id, allocation.number), job.reason, REFUSED_RETRY_S)
+            # One that only waited too long must be in the queue again while others wait there.
+            rests = (SHORT_RETRY_S, SHORT_RETRY_S) if job.expired else (REFUSED_RETRY_S,)
+            self._refusals.fail((attempt.id, allocation.number), job.reason, *rests)
             self._files.unbind(attempt.id, allocation.number)
             return
         if job.phase is JobPhase.RUNNING:
@@ -307,7 +310,7 @@ class Allocations:
             # It may be there: it is looked for by its name before it is submitted again.
             reason = f"waits for {self._engine.title}: {error}"
             key = attempt.id, allocation.number
-            self._refusals.fail(key, reason, REFUSED_RETRY_S / 10, REFUSED_RETRY_S)
+            self._refusals.fail(key, reason, SHORT_RETRY_S, REFUSED_RETRY_S)
             return
         # Another server has submitted the allocation, too, and its job was bound first.
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:

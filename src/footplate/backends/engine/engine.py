@@ -59,6 +59,8 @@ class EngineJob:
     """Its processes are frozen until it is resumed, as the reason says: launchers can't call."""
     ending: bool = False
     """It is being ended as a whole; how, the engine will say when it has ended."""
+    expired: bool = False
+    """It is refused because it found no room for as long as the engine lets jobs wait."""
     tasks: tuple[EngineTask, ...] = ()
     """The tasks by rank; empty: the engine sees the job as a whole."""
 

@@ -85,6 +85,7 @@ def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) ->
         nodes=UNKNOWN_NODES if phase is JobPhase.ENDED else "",
         cause=_cause(status, str(job.get("message") or "")),
         refused=error in _REFUSALS,
+        expired=error == _TIMEOUT,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.engine.allocations import REFUSED_RETRY_S
+from footplate.backends.engine.allocations import REFUSED_RETRY_S, SHORT_RETRY_S
 from footplate.backends.engine.attempt import Attempt
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
@@ -78,6 +78,18 @@ def test_a_job_is_submitted_more_and_more_seldom_while_it_is_refused(world: Worl
     rests = [after - before for before, after in pairwise(submitted)]
     assert rests == sorted(rests)
     assert 4 <= len(rests) <= 7
+
+
+def test_a_job_that_waited_too_long_is_in_the_engines_queue_again_at_once(world: World) -> None:
+    """However often: what rests here is in no queue while others wait there."""
+    for number in range(1, 9):
+        world.turn(SHORT_RETRY_S)
+        assert list(world.engine.jobs) == [str(each) for each in range(1, number + 1)]
+        end(world, str(number), refused=True)
+        job = world.engine.jobs[str(number)]
+        world.engine.jobs[str(number)] = replace(job, expired=True)
+        world.turn()
+        assert see(world) == (Presence.WAITING, "it failed")
 
 
 def test_a_job_that_ran_and_failed_is_the_end_of_its_start(world: World) -> None:
