@@ -86,6 +86,8 @@ class Dashboard:
         (7, "Ray's list of jobs has an entry that is no job: '7'"),
         (None, "Ray's list of jobs has an entry that is no job: 'None'"),
         ({"submission_id": f"{PREFIX}u2"}, f"job {PREFIX}u2 of Ray has the status 'None'"),
+        ({**OURS, "submission_id": f"{PREFIX}\x7f"}, "has an id that is none of this server's"),
+        ({**OURS, "submission_id": f"{PREFIX}/../x"}, "has an id that is none of this server's"),
         ({"submission_id": f"{PREFIX}u2", "status": []}, "of Ray has the status '[]'"),
     ],
 )

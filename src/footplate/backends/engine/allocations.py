@@ -339,6 +339,8 @@ class Allocations:
                     self._engine.cancel(job.id)
                 except EngineUnavailable as error:
                     log.warning("the server can't cancel job %s of the engine: %s", job.id, error)
+                except Exception:  # an odd record of one job must not hold up all others
+                    log.exception("the server can't cancel job %s of the engine", job.id)
         self._orphans = orphans
         self._lost_nodes.keep_only(known)
         self._ends.forget_others(known)

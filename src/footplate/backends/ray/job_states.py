@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ PHASES = {
     "SUCCEEDED": JobPhase.ENDED,
     "FAILED": JobPhase.ENDED,
 }
+_OWN_ID = re.compile(r"[A-Za-z0-9_.-]+")
 _TIMEOUT = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
 _REFUSALS = (_TIMEOUT, "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE", "RUNTIME_ENV_SETUP_FAILURE")
 """The types of errors before anything of a job has run."""
@@ -54,7 +56,9 @@ def find_records(said: object, prefix: str) -> Listing:
         name = record.get("submission_id")
         if not isinstance(name, str) or not name.startswith(prefix):
             continue
-        if isinstance(record.get("status"), str):
+        if not _OWN_ID.fullmatch(name):  # it would be a part of paths of the API
+            oddities.append(f"job {name[:200]!r} of Ray has an id that is none of this server's")
+        elif isinstance(record.get("status"), str):
             found.append(record)
         else:
             status = str(record.get("status"))[:100]

@@ -197,6 +197,24 @@ def test_an_engine_that_was_away_for_long_has_jobs_soon_after_it_is_back(world: 
     assert len(world.engine.jobs) == 1
 
 
+def test_an_orphan_that_cannot_be_cancelled_holds_up_no_attempt(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 2):
+        name = f"footplate-x-europe-west4.nobody.{number}"
+        world.engine.jobs[name] = EngineJob(name, name, JobPhase.WAITING)
+    tried = []
+
+    def fail(job_id: str) -> None:
+        tried.append(job_id)
+        raise ValueError("no such address")
+
+    monkeypatch.setattr(world.engine, "cancel", fail)
+    world.backend.turn()
+    assert len(tried) == 2
+    assert see(world)[0] is Presence.WAITING
+
+
 def test_a_job_of_another_projects_users_is_not_taken_for_the_attempts(world: World) -> None:
     name = "footplate-x-europe-west4.u-1.0"
     world.engine.jobs["forged"] = EngineJob("forged", name, JobPhase.RUNNING)
