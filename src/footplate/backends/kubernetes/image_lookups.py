@@ -81,6 +81,7 @@ class ImageLookups:
             except Exception as error:  # whatever it is, who asked must know
                 future.set_exception(error)
 
-        self._pending[key] = future, self._monotonic()
+        # First the thread: without one, as on a machine that is full, nobody would ever answer.
         threading.Thread(target=work, name="image-lookup", daemon=True).start()
+        self._pending[key] = future, self._monotonic()
         return future

@@ -54,6 +54,21 @@ def test_one_that_is_slow_is_asked_once() -> None:
     assert sorted(registry.asked) == ["a", "b"]
 
 
+def test_a_lookup_that_got_no_thread_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry()
+    registry.answers.set()
+    lookups = ImageLookups(registry.read, LIMIT_S)
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError):
+            lookups.find("a", {})
+    assert lookups.find("a", {}) == CONFIG
+
+
 def test_a_fault_is_said_and_asked_again() -> None:
     registry = Registry()
     registry.answers.set()
