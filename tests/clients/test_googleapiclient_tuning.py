@@ -92,3 +92,68 @@ def test_a_tuning_job_is_listed_without_its_runs_and_cancelled_with_them(
     assert finish("sleeping")["state"] == "CANCELLED"
     run = ml.jobs().get(name=f"{PARENT}/jobs/sleeping-1").execute()
     assert run["state"] == "CANCELLED"
+
+
+STUDIES = "projects/demo/locations/us-central1"
+CONFIG: dict[str, Any] = {
+    "metrics": [{"metric": "loss", "goal": "MINIMIZE"}],
+    "parameters": [
+        {
+            "parameter": "kind",
+            "type": "CATEGORICAL",
+            "categoricalValueSpec": {"values": ["line", "tree"]},
+            "childParameterSpecs": [
+                {
+                    "parameter": "depth",
+                    "type": "INTEGER",
+                    "integerValueSpec": {"minValue": "1", "maxValue": "3"},
+                    "parentCategoricalValues": {"values": ["tree"]},
+                }
+            ],
+        }
+    ],
+    "algorithm": "GRID_SEARCH",
+    "automatedStoppingConfig": {"medianAutomatedStoppingConfig": {}},
+}
+
+
+def test_a_loop_of_ones_own_asks_ai_platform_optimizer(ml: Any) -> None:
+    """By Google's own document of ml v1, until every point was tried."""
+    locations = ml.locations()
+    studies, trials = locations.studies(), locations.studies().trials()
+    body = {"studyConfig": CONFIG}
+    study = studies.create(parent=STUDIES, studyId="my_loop", body=body).execute()
+    with pytest.raises(HttpError) as taken:
+        studies.create(parent=STUDIES, studyId="my_loop", body=body).execute()
+    assert taken.value.status_code == 409
+    assert studies.get(name=study["name"]).execute() == study
+    assert study in studies.list(parent=STUDIES).execute()["studies"]
+    losses = {}
+    asked = {"suggestionCount": 1, "clientId": "worker"}
+    for _ in range(4):
+        operation = trials.suggest(parent=study["name"], body=asked).execute()
+        operation = locations.operations().get(name=operation["name"]).execute()
+        assert operation["done"]
+        (trial,) = operation["response"]["trials"]
+        depth = sum(int(each.get("intValue", 0)) for each in trial["parameters"])
+        losses[trial["name"]] = (depth - 2) ** 2
+        metrics = [{"metric": "loss", "value": losses[trial["name"]]}]
+        measured = {"measurement": {"stepCount": "1", "metrics": metrics}}
+        trials.addMeasurement(name=trial["name"], body=measured).execute()
+        checked = trials.checkEarlyStoppingState(name=trial["name"]).execute()
+        assert "shouldStop" in checked["response"]
+        assert trials.complete(name=trial["name"], body={}).execute()["state"] == "COMPLETED"
+    with pytest.raises(HttpError) as tried:
+        trials.suggest(parent=study["name"], body=asked).execute()
+    assert tried.value.status_code == 429
+    assert sorted(losses.values()) == [0, 1, 1, 4]
+    (best,) = trials.listOptimalTrials(parent=study["name"], body={}).execute()["trials"]
+    assert losses[best["name"]] == 0
+    assert trials.get(name=best["name"]).execute() == best
+    assert trials.stop(name=best["name"]).execute() == best
+    assert trials.delete(name=best["name"]).execute() == {}
+    assert len(trials.list(parent=study["name"]).execute()["trials"]) == 3
+    point = [{"parameter": "kind", "stringValue": "line"}]
+    own = trials.create(parent=study["name"], body={"parameters": point}).execute()
+    assert (own["state"], own["parameters"]) == ("REQUESTED", point)
+    assert studies.delete(name=study["name"]).execute() == {}

@@ -32,10 +32,15 @@ def test_methods_and_clients_have_their_names(tmp_path: Path) -> None:
     keep(tmp_path, labels("GET", ROUTE, 200), labels("PUT", "/x", 200))
     keep(tmp_path, labels("GET", ROUTE.rpartition("/")[0], 200, **sdk))
     keep(tmp_path, labels("GET", ROUTE, 200, client="curl"))
+    trial = ROUTE.replace("customJobs/{custom_job}", "studies/{study}/trials/{trial}")
+    for client in ("google-api-python-client", "Google client library"):
+        keep(tmp_path, labels("POST", f"{trial}:complete", 200, client=client))
     assert tool.read_records(tmp_path) == {
         ("Vertex AI training", "customJobs.get"): {"gcloud": "yes"},
         ("Vertex AI training", "customJobs.cancel"): {"gcloud": "refused"},
         ("Vertex AI training", "customJobs.list"): {"Vertex AI SDK 1.71, gRPC": "yes"},
+        ("AI Platform Training", "studies.trials.complete"): {"google-api-python-client": "yes"},
+        ("Vertex AI training", "studies.trials.complete"): {"Google client library": "yes"},
     }
 
 

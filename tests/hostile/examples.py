@@ -14,6 +14,7 @@ from tests.hostile import tracking_examples
 from tests.hostile.caller import Call
 from tests.hostile.hostile_service import (
     BUCKET,
+    CONFIG,
     JSON,
     MODEL,
     PIPELINE,
@@ -85,6 +86,11 @@ MEASUREMENT: dict[str, Any] = {
     "stepCount": "1",
     "elapsedDuration": "2s",
     "metrics": [{"metricId": "loss", "value": 0.5}],
+}
+MEASURED: dict[str, Any] = {
+    "stepCount": "1",
+    "elapsedTime": {"seconds": 2},
+    "metrics": [{"metric": "loss", "value": 0.5}],
 }
 _MOMENT = 1_790_000_000.5
 REPORT: dict[str, Any] = {
@@ -249,6 +255,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
         {"finalMeasurement": MEASUREMENT},
         {"trialInfeasible": True, "infeasibleReason": "no"},
     ],
+    ("POST", f"{_TRIALS}/{{trial}}:addMeasurement"): [{"measurement": MEASURED}],
     ("PATCH", "projects/{project}/locations/{region}/quota"): [
         {"limits": {"vcpus": 64_000, "NVIDIA_TESLA_T4": None}}
     ],
@@ -296,6 +303,25 @@ CONSOLE = (
 """What the paths of pages begin with."""
 
 
+_STUDIES = "/v1/projects/{project}/locations/{location}/studies"
+OPTIMIZER: dict[tuple[str, str], list[object]] = {
+    ("POST", _STUDIES): [{"studyConfig": CONFIG}],
+    ("POST", f"{_STUDIES}/{{study}}/trials"): [
+        {
+            "parameters": [
+                {"parameter": "kind", "stringValue": "a"},
+                {"parameter": "depth", "intValue": "3"},
+                {"parameter": "x", "floatValue": 0.5},
+            ],
+            "state": "COMPLETED",
+            "finalMeasurement": MEASURED,
+        }
+    ],
+    ("POST", f"{_STUDIES}/{{study}}/trials/{{trial}}:complete"): [{"finalMeasurement": MEASURED}],
+}
+"""Requests of ml v1 at the routes that aiplatform v1 has, too."""
+
+
 def examples(rig: Rig, method: str, template: str) -> list[Call]:
     """At least one request of each route."""
     if template.startswith("/batch/"):
@@ -316,6 +342,10 @@ def examples(rig: Rig, method: str, template: str) -> list[Call]:
                 text = json.dumps(each).replace("{tensorboards}", rig.names["tensorboards"])
                 call = replace(call, headers=JSON, body=text.encode())
             found.append(replace(call, query=query, headers=(*headers, *call.headers)))
+    for each in OPTIMIZER.get((method, template), []):
+        target = _fill(template, rig.names | {"study": rig.names["chosen"], "trial": "1"}, safe="")
+        query = "studyId=more" if template == _STUDIES else ""
+        found.append(Call(method, target, query, JSON, json.dumps(each).encode()))
     return found
 
 
@@ -339,6 +369,8 @@ def _targets(rig: Rig, template: str) -> list[str]:
             fields["job"] = rig.names[key]
     if template.endswith(":deleteVersion"):
         fields["model"] += "@1"
+    if template.endswith((":addMeasurement", ":checkEarlyStoppingState")):
+        fields |= {"study": rig.names["chosen"], "trial": "1"}
     if template.startswith("/console/"):
         return [_fill(template, {"digest": "0", "name": "console.css"}, safe="/")]
     if "/storage/" in template:

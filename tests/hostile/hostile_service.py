@@ -317,12 +317,44 @@ def _furnish_tracking(rig: Rig) -> None:
         assert answer.status in (200, 409), (path, answer)
 
 
+CONFIG: dict[str, Any] = {
+    "metrics": [{"metric": "loss", "goal": "MINIMIZE"}],
+    "parameters": [
+        {
+            "parameter": "kind",
+            "type": "CATEGORICAL",
+            "categoricalValueSpec": {"values": ["a", "b"]},
+            "childParameterSpecs": [
+                {
+                    "parameter": "depth",
+                    "type": "INTEGER",
+                    "integerValueSpec": {"minValue": "1", "maxValue": "5"},
+                    "parentCategoricalValues": {"values": ["a"]},
+                }
+            ],
+        },
+        {
+            "parameter": "x",
+            "type": "DOUBLE",
+            "doubleValueSpec": {"minValue": 0.1, "maxValue": 1},
+            "scaleType": "UNIT_LOG_SCALE",
+        },
+    ],
+    "algorithm": "RANDOM_SEARCH",
+    "automatedStoppingConfig": {"decayCurveStoppingConfig": {"useElapsedTime": True}},
+}
+
+
 def _furnish_study(rig: Rig) -> None:
     studies = f"/v1/projects/{PROJECT}/locations/{REGION}/studies"
     name = f"study {next(rig.numbers)}"
     made = rig.json("POST", studies, {"displayName": name, "studySpec": study()})["name"]
     rig.names["study"] = made.rpartition("/")[2]
     _furnish_trial(rig)
+    rig.names["chosen"] = f"study_{next(rig.numbers)}"
+    query = f"studyId={rig.names['chosen']}"
+    chosen = rig.json("POST", f"{studies}?{query}", {"studyConfig": CONFIG})["name"]
+    rig.json("POST", f"/v1/{chosen}/trials:suggest", {"suggestionCount": 1, "clientId": "c"})
 
 
 def _furnish_trial(rig: Rig) -> None:

@@ -54,7 +54,7 @@ HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("POST", "persistentResources"): ("persistentResourceId",),
         ("PATCH", "persistentResources/*"): ("updateMask",),
         ("GET", "studies"): _PAGES,
-        ("POST", "studies"): ("learnFrom",),
+        ("POST", "studies"): ("learnFrom", "studyId"),
         ("GET", "trials"): _PAGES,
         ("GET", "logs"): _PAGES,
         **{("GET", kind): (*_LISTED, "orderBy", "readMask") for kind in KINDS},

@@ -171,6 +171,11 @@ class StudyName:
     def collection(self) -> str:
         return f"projects/{self.project}/locations/{self.location}/studies"
 
+    @property
+    def chosen(self) -> bool:
+        """Returns whether a client chose the id, as in ml v1. aiplatform v1 numbers its studies."""
+        return not self.study_id.isdigit()
+
     def __str__(self) -> str:
         return f"{self.collection}/{self.study_id}"
 

@@ -37,7 +37,7 @@ from footplate.api.replica_v1 import replica_routes
 from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.api.storage_v1.body import Receiver
-from footplate.api.training_v1 import training_routes
+from footplate.api.training_v1 import study_routes, training_routes
 from footplate.api.vertex_v1 import (
     model_routes,
     persistent_resource_routes,
@@ -160,6 +160,7 @@ def make_routes(
     storage = storage_routes(context.buckets, receiver)
     logging = [*_reading_of_logs(context, parts, finder, followers), *writing]
     locations = location_routes(catalogue)
+    studies = study_routes(vizier, clock, catalogue)
     vertex = [
         *operation_routes(jobs, registry.exists),
         *vizier_routes(vizier, clock, catalogue),
@@ -169,7 +170,7 @@ def make_routes(
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
     ]
     described = Described(
-        training=[*training, *locations],
+        training=[*training, *studies, *locations],
         vertex=[*vertex, *locations],
         storage=storage,
         logging=logging,
@@ -197,6 +198,7 @@ def make_routes(
         *_own_routes(about, context, parts, replicas, end, servers, tls),
         *logging,
         *_routes_of_programs(context, replicas, receiver, writing),
+        *studies,
         *vertex,
         *trials_routes(trials, jobs.get, jobs.explain),
         *metrics_routes(

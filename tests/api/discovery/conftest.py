@@ -23,7 +23,7 @@ from footplate.api.logging_v2 import EntryWriting, Followers, JobFinder, logging
 from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.storage_v1 import storage_routes
-from footplate.api.training_v1 import training_routes
+from footplate.api.training_v1 import study_routes, training_routes
 from footplate.api.vertex_v1 import (
     model_routes,
     persistent_resource_routes,
@@ -148,9 +148,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         closing(logs),
     ):
         buckets.create_bucket("stage")
+        vizier = memory_vizier(clock)
         vertex = [
             *operation_routes(jobs, registry.exists),
-            *vizier_routes(memory_vizier(clock), clock, catalogue),
+            *vizier_routes(vizier, clock, catalogue),
             *vertex_routes(jobs, clock, catalogue, jobs.kept_trials),
             *model_routes(registry, clock, catalogue),
             *persistent_resource_routes(resources, clock, ids, catalogue),
@@ -160,6 +161,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         described = Described(
             training=[
                 *training_routes(jobs, catalogue, jobs.kept_trials),
+                *study_routes(vizier, clock, catalogue),
                 *location_routes(catalogue),
             ],
             vertex=vertex,

@@ -28,6 +28,17 @@ STUDY = {
     "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
     "parameters": [{"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}],
 }
+CONFIG = {
+    "metrics": [{"metric": "loss", "goal": "MINIMIZE"}],
+    "parameters": [
+        {
+            "parameter": "x",
+            "type": "INTEGER",
+            "integerValueSpec": {"minValue": "1", "maxValue": "9"},
+        }
+    ],
+    "algorithm": "RANDOM_SEARCH",
+}
 
 
 def test_ml(world: World) -> None:
@@ -98,6 +109,38 @@ def test_studies_of_aiplatform(world: World) -> None:
         ended = studies.trials().complete(name=trial, body={}).execute()
         assert ended["finalMeasurement"]["metrics"] == [{"metricId": "loss", "value": 0.5}]
         assert studies.lookup(parent=PLACE, body={"displayName": "s"}).execute()["name"] == study
+
+
+def test_studies_of_ml(world: World) -> None:
+    with world.client("ml", "v1") as client:
+        locations = client.projects().locations()
+        studies = locations.studies()
+        made = studies.create(parent=PLACE, studyId="mine", body={"studyConfig": CONFIG}).execute()
+        assert made["studyConfig"] == CONFIG
+        assert studies.get(name=made["name"]).execute() == made
+        assert made in studies.list(parent=PLACE).execute()["studies"]
+        trials = studies.trials()
+        asked = {"suggestionCount": 1, "clientId": "a"}
+        done = trials.suggest(parent=made["name"], body=asked).execute()
+        assert locations.operations().get(name=done["name"]).execute() == done
+        assert locations.operations().cancel(name=done["name"]).execute() == {}
+        (trial,) = (each["name"] for each in done["response"]["trials"])
+        measured = {"measurement": {"metrics": [{"metric": "loss", "value": 0.5}]}}
+        trials.addMeasurement(name=trial, body=measured).execute()
+        checked = trials.checkEarlyStoppingState(name=trial, body={}).execute()
+        assert checked["response"]["shouldStop"] is False
+        assert trials.stop(name=trial, body={}).execute()["state"] == "STOPPING"
+        ended = trials.complete(name=trial, body={}).execute()
+        assert trials.list(parent=made["name"]).execute() == {"trials": [ended]}
+        best = trials.listOptimalTrials(parent=made["name"], body={}).execute()
+        assert best == {"trials": [ended]}
+        schemas = client._schema.schemas
+        assert ended.keys() <= schemas["GoogleCloudMlV1__Trial"]["properties"].keys()
+        assert made.keys() <= schemas["GoogleCloudMlV1__Study"]["properties"].keys()
+        point = schemas["GoogleCloudMlV1__TrialParameter"]["properties"]
+        assert point["intValue"] == {"type": "string", "format": "int64"}
+        assert trials.delete(name=trial).execute() == {}
+        assert studies.delete(name=made["name"]).execute() == {}
 
 
 def test_storage(world: World) -> None:

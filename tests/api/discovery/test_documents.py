@@ -70,7 +70,8 @@ def test_every_method_is_served(world: World, api: str, version: str) -> None:
     for method in methods(found):
         for verb, path in requests(found, method):
             filled = re.sub(r"\{[^}]*\}", "x", path)
-            scope = {"type": "http", "method": verb, "path": filled}
+            headers = [(b"host", f"{api}.googleapis.com".encode())]
+            scope = {"type": "http", "method": verb, "path": filled, "headers": headers}
             matches = {route.matches(scope)[0] for route in routes_of(world, api)}
             assert Match.FULL in matches, method["id"]
 

@@ -21,7 +21,7 @@ from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
 from footplate.api.operations import operation_routes
 from footplate.api.security import Access
-from footplate.api.training_v1 import training_routes
+from footplate.api.training_v1 import study_routes, training_routes
 from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
 from footplate.control.models import ModelRegistry
@@ -45,10 +45,12 @@ def _shells(job: Job) -> dict[str, str]:
 
 def build(jobs: MemoryJobs, access: Access, files: MemoryFiles | None = None) -> Starlette:
     registry = ModelRegistry(MemoryModels(), files or MemoryFiles(), jobs.clock, CountingIds())
+    vizier, catalogue = memory_vizier(jobs.clock), load_catalogue()
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
         *training_routes(jobs, load_catalogue(), jobs.kept_trials, _shells),
-        *vizier_routes(memory_vizier(jobs.clock), jobs.clock, load_catalogue()),
+        *study_routes(vizier, jobs.clock, catalogue),
+        *vizier_routes(vizier, jobs.clock, catalogue),
         *vertex_routes(jobs, jobs.clock, load_catalogue(), jobs.kept_trials, _shells),
         *model_routes(registry, jobs.clock, load_catalogue()),
         *operation_routes(jobs, registry.exists),

@@ -30,6 +30,8 @@ from footplate.wire.logging_v2.entry_models import WriteEntriesRequest
 from footplate.wire.logging_v2.requests import ListEntriesRequest
 from footplate.wire.scalars import Double, Flag, Int32, Int64, Text, Timestamp
 from footplate.wire.training_v1 import models
+from footplate.wire.training_v1.studies import models as study_models
+from footplate.wire.vertex_v1.vizier_enums import StudyState
 
 # The requests and responses of the methods of ml v1 and Cloud Logging.
 
@@ -152,10 +154,33 @@ class ListLogEntriesResponse(JsonModel):
     next_page_token: Text
 
 
+class Study(study_models.Study):
+    name: Text
+    state: StudyState
+    create_time: Timestamp
+    inactive_reason: Text
+
+
+class ListStudiesResponse(JsonModel):
+    studies: list[Study]
+
+
+class Trial(study_models.Trial):
+    name: Text
+    start_time: Timestamp
+    end_time: Timestamp
+
+
+class ListTrialsResponse(JsonModel):
+    trials: list[Trial]
+
+
 _PAGED: Mapping[str, object] = MappingProxyType(
     {"filter": Text, "pageSize": Int32, "pageToken": Text}
 )
 _PROJECT, _JOB = "projects/*", "projects/*/jobs/*"
+_STUDIES = f"{_PROJECT}/locations/*/studies"
+_TRIALS = f"{_STUDIES}/*/trials"
 TRAINING: Mapping[tuple[str, str], ModelledMethod] = MappingProxyType(
     {
         ("GET", f"{_PROJECT}:getConfig"): ModelledMethod(GetConfigResponse),
@@ -180,6 +205,26 @@ TRAINING: Mapping[tuple[str, str], ModelledMethod] = MappingProxyType(
         ("POST", f"{_JOB}:testIamPermissions"): ModelledMethod(
             TestIamPermissionsResponse, TestIamPermissionsRequest, parameter="resource"
         ),
+        ("GET", f"{_PROJECT}/locations/*/operations/*"): ModelledMethod(Operation),
+        ("POST", f"{_PROJECT}/locations/*/operations/*:cancel"): ModelledMethod(Empty),
+        ("GET", _STUDIES): ModelledMethod(ListStudiesResponse),
+        ("POST", _STUDIES): ModelledMethod(Study, Study, {"studyId": Text}),
+        ("GET", f"{_STUDIES}/*"): ModelledMethod(Study),
+        ("DELETE", f"{_STUDIES}/*"): ModelledMethod(Empty),
+        ("GET", _TRIALS): ModelledMethod(ListTrialsResponse),
+        ("POST", _TRIALS): ModelledMethod(Trial, Trial),
+        ("POST", f"{_TRIALS}:suggest"): ModelledMethod(
+            Operation, study_models.SuggestTrialsRequest
+        ),
+        ("POST", f"{_TRIALS}:listOptimalTrials"): ModelledMethod(ListTrialsResponse, Empty),
+        ("GET", f"{_TRIALS}/*"): ModelledMethod(Trial),
+        ("DELETE", f"{_TRIALS}/*"): ModelledMethod(Empty),
+        ("POST", f"{_TRIALS}/*:addMeasurement"): ModelledMethod(
+            Trial, study_models.AddTrialMeasurementRequest
+        ),
+        ("POST", f"{_TRIALS}/*:complete"): ModelledMethod(Trial, study_models.CompleteTrialRequest),
+        ("POST", f"{_TRIALS}/*:stop"): ModelledMethod(Trial, Empty),
+        ("POST", f"{_TRIALS}/*:checkEarlyStoppingState"): ModelledMethod(Operation, Empty),
     }
 )
 """Of ml v1."""

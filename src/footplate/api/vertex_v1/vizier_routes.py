@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from starlette.routing import Route
 
@@ -16,8 +17,10 @@ from footplate.control.vizier.trials import MeasuredTrial
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import NotFound
 from footplate.domain.names import StudyName, StudyOperationName, TrialName
+from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import TrialRecord
-from footplate.domain.studies.transitions import as_handed_out
+from footplate.domain.studies.transitions import Outcome, as_handed_out
+from footplate.domain.studies.user_trials import NewTrial
 from footplate.ports.clock import Clock
 from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import PageRule, list_json, parse_number_token
@@ -34,6 +37,9 @@ from footplate.wire.vertex_v1.vizier_requests import (
     read_suggest,
     read_trial,
 )
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 def vizier_routes(vizier: Vizier, clock: Clock, catalogue: Catalogue) -> list[Route]:
@@ -135,19 +141,34 @@ PAGES = PageRule(default=10_000, maximum=10_000)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
+@dataclass(frozen=True)
+class TrialForm:
+    """The JSON form of trials in an API. ``optimal`` names the list of optimal ones."""
+
+    read_trial: Callable[[JsonObject], NewTrial]
+    read_measurement: Callable[[JsonObject], Measurement]
+    read_outcome: Callable[[JsonObject], Outcome]
+    trial_json: Callable[[str, TrialRecord, Sequence[Measurement]], JsonObject]
+    optimal: str
+
+
+VERTEX = TrialForm(read_trial, read_measurement, read_outcome, trial_json, "optimalTrials")
+
+
 class TrialsApi:
     """The handlers of trials, one for each API method that doesn't answer an operation."""
 
-    def __init__(self, trials: StudyTrials) -> None:
+    def __init__(self, trials: StudyTrials, form: TrialForm = VERTEX) -> None:
         self._trials = trials
+        self._form = form
 
     def create(self, call: Call) -> JsonObject:
         study = study_of(call)
-        return _answer(study, self._trials.create(study, read_trial(call.body())))
+        return self._answer(study, self._trials.create(study, self._form.read_trial(call.body())))
 
     def get(self, call: Call) -> JsonObject:
         name = trial_of(call)
-        return _answer(name.study, self._trials.get(name.study, name.number))
+        return self._answer(name.study, self._trials.get(name.study, name.number))
 
     def list(self, call: Call) -> JsonObject:
         study = study_of(call)
@@ -157,34 +178,36 @@ class TrialsApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_number_token(call.parameter("pageToken", "page_token"), asked),
         )
-        found = [_answer(study, measured) for measured in page.trials]
+        found = [self._answer(study, measured) for measured in page.trials]
         return list_json("trials", found, page.next_key, asked)
 
     def list_optimal(self, call: Call) -> JsonObject:
         call.check_empty()
         study = study_of(call)
         optimal = self._trials.optimal(study)
-        return (
-            {"optimalTrials": [_answer(study, measured) for measured in optimal]} if optimal else {}
-        )
+        found: list[JsonValue] = [self._answer(study, measured) for measured in optimal]
+        return {self._form.optimal: found} if found else {}
 
     def measure(self, call: Call) -> JsonObject:
-        name, measurement = trial_of(call), read_measurement(call.body())
-        return _answer(name.study, self._trials.measure(name.study, name.number, measurement))
+        name, measurement = trial_of(call), self._form.read_measurement(call.body())
+        return self._answer(name.study, self._trials.measure(name.study, name.number, measurement))
 
     def complete(self, call: Call) -> JsonObject:
-        name, outcome = trial_of(call), read_outcome(call.body())
-        return _answer(name.study, self._trials.complete(name.study, name.number, outcome))
+        name, outcome = trial_of(call), self._form.read_outcome(call.body())
+        return self._answer(name.study, self._trials.complete(name.study, name.number, outcome))
 
     def stop(self, call: Call) -> JsonObject:
         call.check_empty()
         name = trial_of(call)
-        return _answer(name.study, self._trials.stop(name.study, name.number))
+        return self._answer(name.study, self._trials.stop(name.study, name.number))
 
     def delete(self, call: Call) -> JsonObject:
         name = trial_of(call)
         self._trials.delete(name.study, name.number)
         return {}
+
+    def _answer(self, study: StudyName, measured: MeasuredTrial) -> JsonObject:
+        return self._form.trial_json(str(study), measured.trial, measured.measurements)
 
 
 def trial_of(call: Call) -> TrialName:
@@ -195,7 +218,3 @@ def trial_of(call: Call) -> TrialName:
             f"trial {study}/trials/{text[:100]} does not exist; ids of trials are numbers"
         )
     return TrialName(study, int(text))
-
-
-def _answer(study: StudyName, measured: MeasuredTrial) -> JsonObject:
-    return trial_json(str(study), measured.trial, measured.measurements)

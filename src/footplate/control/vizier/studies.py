@@ -40,13 +40,15 @@ class Studies:
         """Creates a study, or returns the existing one of this name with the same spec.
 
         The SDK's ``create_or_load`` doesn't understand AlreadyExists when it comes over REST, so an
-        existing study with the very same spec is returned.
+        existing study with the very same spec is returned. A study whose id the client chooses is
+        never returned again: clients of ml v1 understand the error.
 
         Raises:
-            AlreadyExists: another study has this display name; nothing was changed.
+            AlreadyExists: another study has this display name or id; nothing was changed.
             InvalidArgument: the study to learn from doesn't exist.
         """
-        name = StudyName(where.project, where.location, str(self._ids.number()))
+        study_id = request.study_id or str(self._ids.number())
+        name = StudyName(where.project, where.location, study_id)
         made = StudyRecord(
             uid=StudyUid(self._ids.uid()),
             name=name,
@@ -60,6 +62,9 @@ class Studies:
         try:
             self._store.create(made)
         except AlreadyExists:
+            if request.study_id:
+                said = f"{name} already exists, or a study with this id as its displayName"
+                raise AlreadyExists(f"{said}; choose another studyId") from None
             return self._same(name.collection, request)
         return made
 

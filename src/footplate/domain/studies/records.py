@@ -38,7 +38,8 @@ class StudyRecord:
     display_name: str
     config: StudyConfig
     request: str
-    """The accepted ``studySpec`` as a JSON object, given back as it is; of a tuning job ``{}``."""
+    """The accepted ``studySpec``, or ``studyConfig`` of ml v1, as a JSON object, given back as it
+    is; of a tuning job ``{}``."""
     seed: int
     """Of all that is drawn for it; 0 or more."""
     create_time: datetime

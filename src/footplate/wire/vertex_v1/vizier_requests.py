@@ -16,7 +16,7 @@ from footplate.domain.studies.trials import TrialState
 from footplate.domain.studies.user_trials import NewTrial
 from footplate.wire.durations import seconds
 from footplate.wire.json_model import refuse
-from footplate.wire.json_text import JsonObject, format_object
+from footplate.wire.json_text import JsonObject, format_object, objects
 from footplate.wire.vertex_v1 import vizier_models as models
 from footplate.wire.vertex_v1.rules.vizier import (
     MAX_DISPLAY_NAME,
@@ -105,9 +105,12 @@ def read_trial(body: JsonObject) -> NewTrial:
 
 
 def metric_ids(request: str) -> frozenset[str]:
-    """Returns all metrics of an accepted ``studySpec``, including those that aren't optimised."""
-    spec = StudySpec.understand(json.loads(request)).message
-    return frozenset(metric.metric_id or "" for metric in spec.metrics or ())
+    """Returns all metrics of an accepted ``studySpec`` or ``studyConfig``.
+
+    They include those that aren't optimised.
+    """
+    metrics = objects(json.loads(request).get("metrics"))
+    return frozenset(str(each.get("metricId") or each.get("metric", "")) for each in metrics)
 
 
 def _measurement(given: models.Measurement) -> Measurement:

@@ -1,0 +1,1 @@
+"""Studies of AI Platform Optimizer: ``projects.locations.studies`` of ml v1."""
