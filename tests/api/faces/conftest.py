@@ -27,6 +27,7 @@ from footplate.catalogue import load_catalogue
 from footplate.control.models import ModelRegistry
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job
+from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 from tests.support.models import MemoryFiles, MemoryModels
@@ -107,7 +108,8 @@ def url(switch: Switch, jobs: MemoryJobs, files: MemoryFiles) -> str:
 
 @pytest.fixture
 def http(url: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=url) as client:
+    """A client that waits for models that are fitted on a busy machine."""
+    with httpx.Client(base_url=url, timeout=EVENT_S) as client:
         yield client
 
 
