@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ _PASSED_ON = (
     *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
     *(signal.SIGUSR1, signal.SIGUSR2),
 )
+_OF_KEYS = (signal.SIGINT, signal.SIGQUIT)
 _WATCHED = (*_PASSED_ON, signal.SIGCHLD)
 _PR_SET_PDEATHSIG = 1
 
@@ -23,9 +24,11 @@ def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs the program to its end; returns its exit code, or minus the signal that ended it.
 
     Signals to this process are passed to the program. Signals of the terminal reach both, and only
-    the program handles them. If this process is killed, so is the program. Raises OSError if the
-    program can't be started.
+    the program handles them. On Linux, if this process is killed, so is the program. Raises OSError
+    if the program can't be started.
     """
+    if not hasattr(signal, "sigwaitinfo"):  # macOS has none
+        return _run_with_handlers(words, environment)
     from ctypes import CDLL  # nothing else needs it
 
     parent, libc = os.getpid(), CDLL(None)
@@ -54,6 +57,34 @@ def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return process.returncode
+
+
+def _run_with_handlers(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Does the same by signal handlers, which don't say who sent a signal.
+
+    So signals that a terminal's keys send aren't passed on: the program would get them twice.
+    """
+
+    def pass_on(number: int, _frame: object) -> None:
+        process.send_signal(number)
+
+    def prepare() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    # Blocked until the handlers stand: a signal would end this process, and not the program.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
+    handlers: dict[signal.Signals, Any] = {}
+    try:
+        process = subprocess.Popen(words, env=environment, close_fds=False, preexec_fn=prepare)
+        for number in _PASSED_ON:
+            action = signal.SIG_IGN if number in _OF_KEYS else pass_on
+            handlers[number] = signal.signal(number, action)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return process.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end_by(number: int) -> None:

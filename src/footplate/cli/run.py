@@ -22,7 +22,7 @@ from footplate.domain.errors import ServiceError
 if TYPE_CHECKING:
     from footplate.cli.session import Session
 
-_ON_LINUX = sys.platform == "linux"
+_ON_POSIX = os.name == "posix"
 _TIMEOUT_S = 10.0
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
@@ -99,7 +99,7 @@ def _find_newest(session: Session) -> str | None:
 
 def _run(words: tuple[str, ...], environment: dict[str, str]) -> int:
     """Runs the program; returns its exit code, or minus its signal. Raises OSError."""
-    if _ON_LINUX:
+    if _ON_POSIX:
         # Imported here: what it imports isn't everywhere.
         from footplate.cli.child_program import run_program
 
@@ -111,7 +111,7 @@ def _run(words: tuple[str, ...], environment: dict[str, str]) -> int:
 
 
 def _end_as(code: int) -> NoReturn:
-    if code < 0 and _ON_LINUX:
+    if code < 0 and _ON_POSIX:
         # Imported here: as above.
         from footplate.cli.child_program import end_by
 

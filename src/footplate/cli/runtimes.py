@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.group import Entry, Group
+from footplate.cli.linux_only import require_linux
 from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import Duration, Size, ago, size
 from footplate.cli.progress import build_progress
@@ -42,8 +43,10 @@ def _data_dir_option(function: Callable[P, R]) -> Callable[P, R]:
 def _environments(data_dir: str | None) -> Environments:
     """Returns the cached environments.
 
-    Raises InvalidArgument, FailedPrecondition if a setting or the catalogue file is wrong.
+    Raises InvalidArgument, FailedPrecondition if a setting or the catalogue file is wrong, and
+    Failure on a machine that doesn't run Linux.
     """
+    require_linux("`footplate runtimes`")
     # Imported here: a help text has no use for them.
     import uv
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.linux_only import require_linux
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -66,6 +68,7 @@ def command(
       footplate up --port 0 --data-dir ./footplate-data
       footplate up --detach
     """
+    require_linux("`footplate up`")
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.cli.environment_variables import forget
     from footplate.server import describe_machine, serve

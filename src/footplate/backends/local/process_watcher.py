@@ -1,14 +1,13 @@
 """Waits for the exit of many processes, whether children or not, without polling where possible.
 
-Linux tells through process descriptors, macOS through kqueue; elsewhere (and on kernels before
-5.3) each process is looked at once a second.
+Linux reports it through process descriptors; on kernels before 5.3 each process is checked once a
+second.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import sys
 import threading
 from contextlib import suppress
 from itertools import count
@@ -40,16 +39,11 @@ class ProcessWatcher(Protocol):
 
 def make_process_watcher() -> ProcessWatcher:
     """Returns the best watcher for this machine."""
-    if sys.platform == "darwin":
-        return KqueueWatcher()
-    elif sys.platform == "linux":  # noqa: RET505  mypy reads one branch for each platform
-        try:
-            os.close(os.pidfd_open(os.getpid()))
-        except OSError:  # polling needs no descriptors
-            return PollingWatcher()
-        return PidfdWatcher()
-    else:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:  # polling needs no descriptors
         return PollingWatcher()
+    return PidfdWatcher()
 
 
 class WakeupPipe:
@@ -78,109 +72,67 @@ class WakeupPipe:
         os.close(self._writer)
 
 
-if sys.platform == "linux":
+class PidfdWatcher:
+    def __init__(self) -> None:
+        self._wakeup = WakeupPipe()
+        self._numbers = count(1)
+        self._watched: dict[int, Watched] = {}
+        self._poll = select.epoll()
+        self._poll.register(self._wakeup.reader, select.EPOLLIN)
 
-    class PidfdWatcher:
-        def __init__(self) -> None:
-            self._wakeup = WakeupPipe()
-            self._numbers = count(1)
-            self._watched: dict[int, Watched] = {}
-            self._poll = select.epoll()
-            self._poll.register(self._wakeup.reader, select.EPOLLIN)
+    def watch(self, pid: int) -> Watched | None:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return None
+        watched = self._watched[descriptor] = Watched(next(self._numbers))
+        self._poll.register(descriptor, select.EPOLLIN)
+        return watched
 
-        def watch(self, pid: int) -> Watched | None:
-            try:
-                descriptor = os.pidfd_open(pid)
-            except ProcessLookupError:
-                return None
-            watched = self._watched[descriptor] = Watched(next(self._numbers))
-            self._poll.register(descriptor, select.EPOLLIN)
-            return watched
+    def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
+        dead = []
+        for descriptor, _ in self._poll.poll(timeout_s):
+            if descriptor == self._wakeup.reader:
+                self._wakeup.silence()
+            else:
+                dead.append(self._take(descriptor))
+        return tuple(dead)
 
-        def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
-            dead = []
-            for descriptor, _ in self._poll.poll(timeout_s):
-                if descriptor == self._wakeup.reader:
-                    self._wakeup.silence()
-                else:
-                    dead.append(self._take(descriptor))
-            return tuple(dead)
+    def _take(self, descriptor: int) -> Watched:
+        watched = self._watched.pop(descriptor)
+        self._poll.unregister(descriptor)
+        try:
+            os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
+        except ChildProcessError:
+            pass  # of an earlier server: its reaper is another
+        finally:
+            os.close(descriptor)
+        return watched
 
-        def _take(self, descriptor: int) -> Watched:
-            watched = self._watched.pop(descriptor)
-            self._poll.unregister(descriptor)
-            try:
+    def wake(self) -> None:
+        self._wakeup.trigger()
+
+    def close(self) -> None:
+        self._poll.close()
+        self._wakeup.close()
+        if self._watched:
+            left = tuple(self._watched)
+            threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
+
+
+def _see_off(descriptors: tuple[int, ...]) -> None:
+    """Reaps children of this process after their end, when they aren't watched any more."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    left = len(descriptors)
+    while left:
+        for descriptor, _ in poll.poll():
+            poll.unregister(descriptor)
+            with suppress(ChildProcessError):
                 os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
-            except ChildProcessError:
-                pass  # of an earlier server: its reaper is another
-            finally:
-                os.close(descriptor)
-            return watched
-
-        def wake(self) -> None:
-            self._wakeup.trigger()
-
-        def close(self) -> None:
-            self._poll.close()
-            self._wakeup.close()
-            if self._watched:
-                left = tuple(self._watched)
-                threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
-
-    def _see_off(descriptors: tuple[int, ...]) -> None:
-        """Reaps children of this process after their end, when they aren't watched any more."""
-        poll = select.poll()
-        for descriptor in descriptors:
-            poll.register(descriptor, select.POLLIN)
-        left = len(descriptors)
-        while left:
-            for descriptor, _ in poll.poll():
-                poll.unregister(descriptor)
-                with suppress(ChildProcessError):
-                    os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
-                os.close(descriptor)
-                left -= 1
-
-
-if sys.platform == "darwin":
-
-    class KqueueWatcher:
-        def __init__(self) -> None:
-            self._wakeup = WakeupPipe()
-            self._numbers = count(1)
-            self._watched: dict[int, Watched] = {}
-            self._queue = select.kqueue()
-            reader = select.kevent(self._wakeup.reader, select.KQ_FILTER_READ, select.KQ_EV_ADD)
-            self._queue.control([reader], 0)
-
-        def watch(self, pid: int) -> Watched | None:
-            watched = self._watched[pid] = Watched(next(self._numbers))
-            flags = select.KQ_EV_ADD | select.KQ_EV_ONESHOT
-            event = select.kevent(pid, select.KQ_FILTER_PROC, flags, select.KQ_NOTE_EXIT)
-            try:
-                self._queue.control([event], 0)
-            except ProcessLookupError:
-                del self._watched[pid]
-                _reap(pid)
-                return None
-            return watched
-
-        def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
-            dead = []
-            for event in self._queue.control(None, 64, timeout_s):
-                if event.filter == select.KQ_FILTER_READ:
-                    self._wakeup.silence()
-                elif event.ident in self._watched:
-                    dead.append(self._watched.pop(event.ident))
-                    _reap(event.ident)
-            return tuple(dead)
-
-        def wake(self) -> None:
-            self._wakeup.trigger()
-
-        def close(self) -> None:
-            self._queue.close()
-            self._wakeup.close()
+            os.close(descriptor)
+            left -= 1
 
 
 class PollingWatcher:

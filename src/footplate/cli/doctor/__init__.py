@@ -8,6 +8,7 @@ import sys
 import click
 
 from footplate.cli.doctor.assessment import Verdict, conclusion, jobs_can_run
+from footplate.cli.linux_only import require_linux
 from footplate.cli.terminal_text import spell_json
 from footplate.settings import load_settings
 
@@ -28,6 +29,7 @@ def command(data_dir: str | None, *, as_json: bool) -> None:
     OK: nothing is missing. LIMITED: some jobs can't run, or run with less protection. FAILED: no
     job can run; the exit code is 1 then. No server needs to run.
     """
+    require_linux("`footplate doctor`")
     # Imported here: it takes longer than a help text may take.
     from footplate.cli.doctor.measurements import examine
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.cli.defaults import GPU_TYPE
+from footplate.cli.linux_only import require_linux
 from footplate.cli.local_runs.job_run import PROJECT, require_image, run_to_end
 from footplate.cli.packaging.image_build import build_image
 from footplate.cli.packaging.local_code import MODULE, LocalCode, package_local_code
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 NAME = "local-run"
+_INSTEAD = "Send the code to a service: `footplate ai custom-jobs create --worker-pool-spec=...`"
 _REGION = "us-central1"
 _MACHINE = "n1-standard-4"
 _STAGE = "footplate-local-run"
@@ -33,7 +35,9 @@ def run_here(run: LocalRun, args: Sequence[str]) -> NoReturn:
     Raises:
         InvalidArgument: the runtime doesn't exist, or a named file isn't in the folder.
         FailedPrecondition: the private service can't start, or has died.
+        Failure: this machine doesn't run Linux.
     """
+    require_linux("`footplate ai custom-jobs local-run`", _INSTEAD)
     if run.output_image_uri is not None:
         _run_image(run, run.output_image_uri, args)
     require_image(run.executor_image_uri)

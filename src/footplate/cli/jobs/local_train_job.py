@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from footplate.cli.jobs.training_job import make_job
+from footplate.cli.linux_only import require_linux
 from footplate.cli.local_runs.job_run import PROJECT, require_version, run_to_end
 from footplate.cli.packaging.archive import Source
 from footplate.cli.packaging.staging import check_names, stage
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _STAGE = "footplate-local-train"
 """The private service's bucket for packages."""
+_INSTEAD = "Submit the job to a service: `footplate ai-platform jobs submit training --stream-logs`"
 JOB = "local_train"
 WORKERS = 2
 PARAMETER_SERVERS = 2
@@ -60,7 +62,9 @@ def train_here(run: LocalTrain, user_args: Sequence[str] | None) -> NoReturn:
     Raises:
         InvalidArgument: the package, module or runtime doesn't exist, or --job-dir is invalid.
         FailedPrecondition: the private service can't start, or has died.
+        Failure: this machine doesn't run Linux.
     """
+    require_linux("`footplate ai-platform local train`", _INSTEAD)
     members = cluster(run)
     place = read_job_dir(run.job_dir)
     require_version(run.runtime_version, run.python_version)
