@@ -20,12 +20,14 @@ ACTIONS = sorted(ROOT.glob("action*/**/action.yml")) + sorted(ROOT.glob("action.
 SCRIPTS = [ROOT / ".ci" / "run", *sorted(ROOT.glob("action/*.sh")), *(ROOT / "tools").glob("*.sh")]
 SCHEMAS = {
     "vendor.github-workflows": WORKFLOWS,
+    "vendor.github-actions": ACTIONS,
     "vendor.dependabot": [GITHUB / "dependabot.yml"],
     "vendor.github-issue-config": [GITHUB / "ISSUE_TEMPLATE" / "config.yml"],
     "vendor.github-issue-forms": [
         GITHUB / "ISSUE_TEMPLATE" / f"{n}.yml" for n in ("bug", "feature")
     ],
 }
+WORKFLOW = re.compile(r"^```yaml\n(name: .*?runs-on.*?)^```", re.M | re.S)
 BIN = Path(sys.executable).parent
 PINNED = re.compile(r"uses: ([\w./-]+)@([0-9a-f]{40}) # (v[\d.]+)$")
 
@@ -55,6 +57,15 @@ def run(*words: str | Path, text: str = "") -> None:
 def test_each_file_is_what_its_schema_says(schema: str) -> None:
     assert SCHEMAS[schema]
     run(BIN / "check-jsonschema", "--builtin-schema", schema, *SCHEMAS[schema])
+
+
+def test_workflows_in_the_documentation_are_valid(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for page in ("tutorials/tester.md", "how-to/use-the-github-action.md"):
+        (text,) = WORKFLOW.findall((ROOT / "docs" / page).read_text("utf-8"))
+        files.append(tmp_path / f"{len(files)}.yml")
+        files[-1].write_text(text)
+    run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
 
 
 def test_nothing_is_unsafe() -> None:
