@@ -14,7 +14,7 @@ def test_the_image_is_built_from_what_the_package_is_built_from_and_no_more() ->
 
     assert rules[0] == "*"  # an environment, a cache and a history of gigabytes stay out
     assert {rule[1:] for rule in rules if rule.startswith("!")} == {
-        *source["include"],
+        *(path.removeprefix("/") for path in source["include"]),
         "pyproject.toml",
     }
-    assert set(source["exclude"]) <= set(rules)
+    assert {path.removeprefix("/") for path in source["exclude"]} <= set(rules)
