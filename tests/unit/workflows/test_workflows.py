@@ -108,3 +108,11 @@ def test_workflows_have_no_rights_and_jobs_few_and_an_end() -> None:
 def test_the_night_has_each_share() -> None:
     matrix = read(GITHUB / "workflows" / "nightly.yml")["jobs"]["tests"]["strategy"]["matrix"]
     assert matrix["share"] == [str(number) for number in range(1, count_shares() + 1)]
+
+
+def test_a_workflow_runs_only_what_make_has() -> None:
+    scripts = "\n".join(script for path in WORKFLOWS for script in find_commands(path))
+    targets = set(re.findall(r"\bmake (\w+)$", scripts, re.MULTILINE))
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert targets == {"dist", "docs"}
+    assert [t for t in sorted(targets) if not re.search(rf"^{t}:", makefile, re.MULTILINE)] == []
