@@ -106,7 +106,7 @@ except FileNotFoundError:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["--version"], "footplate, version "),
+        (["--version"], "footplate "),
         (["--help"], "Train models on your own machine"),
         (["ai", "custom-jobs", "list"], "Listed 0 items"),
         (["status"], "Footplate "),
