@@ -89,13 +89,15 @@ def load() -> Callable[[str], int]:
     import ctypes
     import encodings.ascii
 
-    from footplate.replica import rendezvous, run
+    from footplate.replica import program_hooks, rendezvous, run
     from footplate.replica.isolation import cgroup_hierarchies, mount_namespace, procfs
     from footplate.replica.metrics import watcher
 
     procfs.boot_id()  # is remembered, as is
     cgroup_hierarchies.find_hierarchies()
+    program_hooks.read_sources()
     del ctypes, encodings, rendezvous, cgroup_hierarchies, procfs, mount_namespace, watcher
+    del program_hooks
     host = dict(os.environ)  # Python decodes each variable whenever it is asked for
     return lambda home: run.supervise(home, host)
 

@@ -1,4 +1,4 @@
-"""Runs at the start of each Python program of a job, and waits for Google's libraries.
+"""Waits for Google's libraries in the Python programs of a job.
 
 TensorFlow's own gs:// leads to the buckets. Its client of Cloud Storage goes nowhere but to
 Google's address, or through a proxy of the environment. There, all clients of the program would
@@ -12,8 +12,8 @@ The credentials that programs find go to no host of Google's: google.auth refuse
 sentence, before anything is sent. Else clients would send them, be refused there or find no way
 there, and try again for minutes.
 
-The supervisor copies this file, as ``sitecustomize.py``, to where programs find it. It runs on any
-Python from 3.6 on, whatever the program starts, and never breaks one.
+The supervisor copies this file to where programs find it, and ``program_hook_start`` loads it before
+the first of these libraries. It runs on any Python from 3.6 on, whatever the program starts.
 """
 
 import os
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 PROXY = "FOOTPLATE_GS_PROXY"
 ROOTS = "FOOTPLATE_GS_ROOTS"
 METADATA = "GCE_METADATA_HOST"
-PRODUCTS = "footplate_google_products"
-"""The module ``google_products``, as it lies beside this file."""
 LED_HOSTS = ("logging.googleapis.com",)
 """Channels to these lead to this service in every program."""
 _STAND_IN = "/programs/"
@@ -294,24 +292,3 @@ def make_finder(environ: "Any", products: "Any") -> Finder:
         after["google.api_core.grpc_helpers_async"] = guard.guard_channels
         after["google.cloud.aiplatform.utils.resource_manager_utils"] = keep_project
     return Finder(before, after)
-
-
-def chain(folder: str) -> None:
-    """Takes ``folder`` off the path, and runs the sitecustomize that it hid, if there is one."""
-    sys.path[:] = [entry for entry in sys.path if entry != folder]
-    # Imported here: the supervisor, which reads the names above, does without.
-    from importlib.machinery import PathFinder
-
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    from importlib.util import module_from_spec
-
-    module = module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)
-
-
-if __name__ == "sitecustomize":
-    sys.meta_path.insert(0, make_finder(os.environ, __import__(PRODUCTS)))
-    chain(os.path.dirname(os.path.abspath(__file__)))

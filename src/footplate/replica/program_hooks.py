@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from footplate import safe_path
-from footplate.replica import program_hook
+from footplate.replica import program_hook_start
 from footplate.replica.file_io import write_readable
-from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, TRUSTED, has_stand_in
+from footplate.replica.program_hook import PROXY, ROOTS, TRUSTED, has_stand_in
+from footplate.replica.program_hook_start import HOOK, PRODUCTS
 from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -18,6 +19,7 @@ _PYTHON_PATH = "PYTHONPATH"
 _WANTED = "STORAGE_EMULATOR_HOST"
 """Empty where a job wants Google's own storage."""
 _SEARCHABLE = 0o755
+_SOURCES: dict[str, str] = {}
 _FOLDER, _ROOTS, _GRPC_ROOTS = "hook", "roots.pem", "grpc_roots.pem"
 
 
@@ -38,10 +40,7 @@ def make_hook(
     folder, shown = (os.path.join(place, _FOLDER) for place in (directory, seen or directory))
     with safe_path.directory(directory, (_FOLDER,), create=True) as opened:
         os.chmod(opened, _SEARCHABLE)
-    files = {
-        "sitecustomize.py": _read("replica", "program_hook.py"),
-        f"{PRODUCTS}.py": _read("domain", "google_products.py"),
-    }
+    files = dict(read_sources())
     found = {}
     if led:
         files[_ROOTS] = authority
@@ -55,11 +54,22 @@ def make_hook(
     return {**found, _PYTHON_PATH: os.pathsep.join(path)}
 
 
+def read_sources() -> dict[str, str]:
+    """Returns the hook's files by their names. They are read once: a fork server does it for all
+    its supervisors.
+    """
+    if not _SOURCES:
+        _SOURCES["sitecustomize.py"] = _read("replica", "program_hook_start.py")
+        _SOURCES[f"{HOOK}.py"] = _read("replica", "program_hook.py")
+        _SOURCES[f"{PRODUCTS}.py"] = _read("domain", "google_products.py")
+    return _SOURCES
+
+
 def _read(*parts: str) -> str:
     """Returns a file of the supervisor's archive, or of the folder in which this package lies.
 
     The file isn't imported: the process would keep that in memory.
     """
-    loader: Any = program_hook.__loader__
+    loader: Any = program_hook_start.__loader__
     path = os.path.join(os.path.dirname(os.path.dirname(__file__)), *parts)
     return str(loader.get_data(path), "utf-8")

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from footplate.replica.program_hook import METADATA, PROXY, ROOTS, TRUSTED, compose_variables
+from footplate.replica import program_hook_start
+from footplate.replica.program_hook import (
+    METADATA,
+    PROXY,
+    ROOTS,
+    TRUSTED,
+    compose_variables,
+    make_finder,
+)
 from footplate.replica.program_hooks import make_hook
 from tests.support.interpreters import find_interpreters, version_of
 
@@ -278,3 +286,33 @@ def test_made_up_credentials_are_not_sent_to_google(
     assert found["own channel"] == "channel to pubsub.googleapis.com:443"
     assert found["channel elsewhere"] == "channel to example.com:443"
     assert found["project"] == "demo"
+
+
+LOADED = """
+import sys
+before = [name for name in sys.modules if name.startswith("footplate_")]
+import google
+print(before, "footplate_program_hook" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
+def test_the_hook_is_loaded_when_it_is_needed(tmp_path: Path, python: str) -> None:
+    (tmp_path / "own" / "google").mkdir(parents=True)
+    environment = {**STAND_IN, "PYTHONPATH": str(tmp_path / "own")}
+    environment.update(make_hook(environment, "", str(tmp_path)))
+    # -S: a .pth file of the real libraries may import them. The hook is imported as site does.
+    program = f"import sitecustomize\n{LOADED}"
+    done = subprocess.run(
+        [python, "-S", "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == "[] True\n"
+
+
+def test_the_start_of_the_hook_knows_all_that_the_hook_waits_for() -> None:
+    finder = make_finder({**LED, **STAND_IN, ROOTS: "/roots"}, None)
+    names = {*finder._before, *finder._after}
+
+    assert {name.partition(".")[0] for name in names} == set(program_hook_start.LIBRARIES)
