@@ -6,7 +6,7 @@ import os
 
 from footplate.replica.file_io import write_readable
 from footplate.replica.program_hook import ALL_GRPC, TRUSTED
-from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
+from footplate.replica.tensorflow_storage import MACHINE_ROOTS, write_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -32,13 +32,11 @@ def make_account(
     """
     if not (task.account and task.authority and environment.get(ALL_GRPC)):
         return {}
-    files = {
-        _ACCOUNT: ("account.json", task.account),
-        TRUSTED: ("grpc_roots.pem", read_roots(task.authority, machine)),
+    write_readable(os.path.join(directory, "account.json"), task.account)
+    write_roots(os.path.join(directory, "grpc_roots.pem"), task.authority, machine)
+    names = {_ACCOUNT: "account.json", TRUSTED: "grpc_roots.pem"}
+    return {
+        variable: os.path.join(seen or directory, name)
+        for variable, name in names.items()
+        if variable not in environment
     }
-    found = {}
-    for variable, (name, text) in files.items():
-        write_readable(os.path.join(directory, name), text)
-        if variable not in environment:
-            found[variable] = os.path.join(seen or directory, name)
-    return found

@@ -76,15 +76,24 @@ def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666
 
     Raises OSError, for example if a link is in its place.
     """
+    _write(path, [os.fsencode(text)], flags, mode)
+
+
+def write_readable(path: str, *parts: str | bytes) -> None:
+    """Creates or replaces a file that all users may read. Raises as ``write_text`` does.
+
+    The parts are written one after the other: to join large ones would copy them.
+    """
+    content = [part if isinstance(part, bytes) else os.fsencode(part) for part in parts]
+    _write(path, content, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+
+
+def _write(path: str, parts: list[bytes], flags: int, mode: int) -> None:
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        content = os.fsencode(text)
-        while content:
-            content = content[os.write(descriptor, content) :]
+        for part in parts:
+            left = memoryview(part)
+            while left:
+                left = left[os.write(descriptor, left) :]
     finally:
         os.close(descriptor)
-
-
-def write_readable(path: str, text: str) -> None:
-    """Creates or replaces a file that all users may read. Raises as ``write_text`` does."""
-    write_text(path, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

@@ -96,10 +96,20 @@ def load() -> Callable[[str], int]:
     procfs.boot_id()  # is remembered, as is
     cgroup_hierarchies.find_hierarchies()
     program_hooks.read_sources()
+    _read_machine_roots()
     del ctypes, encodings, rendezvous, cgroup_hierarchies, procfs, mount_namespace, watcher
     del program_hooks
     host = dict(os.environ)  # Python decodes each variable whenever it is asked for
     return lambda home: run.supervise(home, host)
+
+
+def _read_machine_roots() -> None:
+    from footplate.replica.tensorflow_storage import read_machine_roots
+
+    try:
+        read_machine_roots()
+    except OSError:  # each supervisor tries again, and reports it
+        return
 
 
 def serve(run: Callable[[str], int]) -> int:

@@ -12,8 +12,8 @@ The credentials that programs find go to no host of Google's: google.auth refuse
 sentence, before anything is sent. Else clients would send them, be refused there or find no way
 there, and try again for minutes.
 
-The supervisor copies this file to where programs find it, and ``program_hook_start`` loads it before
-the first of these libraries. It runs on any Python from 3.6 on, whatever the program starts.
+The supervisor copies this file to where programs find it, and ``program_hook_start`` loads it
+before the first of these libraries. It runs on any Python from 3.6 on.
 """
 
 import os

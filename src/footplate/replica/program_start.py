@@ -114,7 +114,12 @@ class Program:
         found = compose_environment(context.task, bins, context.host, places, context.mark)
         return {
             **found,
-            **make_hook(found, context.task.authority, context.home.tools),
+            **make_hook(
+                found,
+                context.task.authority,
+                context.home.tools,
+                replaced=self.view is not None,
+            ),
             **make_account(context.task, found, context.home.tools),
         }
 

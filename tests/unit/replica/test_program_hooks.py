@@ -80,6 +80,8 @@ def test_grpc_trusts_the_machines_authorities_and_ours(tmp_path: Path) -> None:
     made = make_hook(LED, "ours\n", str(tmp_path), "/seen", str(machine))
     assert made[TRUSTED] == "/seen/hook/grpc_roots.pem"
     assert (tmp_path / "hook" / "grpc_roots.pem").read_text() == "theirs\nours\n"
+    replaced = make_hook(LED, "ours", str(tmp_path), "/seen", str(machine), replaced=True)
+    assert replaced[TRUSTED] == str(machine)
     own = {**LED, TRUSTED: "/own.pem"}
     assert TRUSTED not in make_hook(own, "ours", str(tmp_path), "/seen", str(machine))
 
