@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import Integer, bindparam, func, insert, select
 
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import JobUid
@@ -23,6 +23,12 @@ _OF = job_events.c.job_uid == bindparam("uid")
 _LAST = select(func.max(job_events.c.number)).where(_OF)
 _KNOWN = select(job_events.c.key).where(
     _OF, job_events.c.key.in_(bindparam("keys", expanding=True))
+)
+_AFTER = (
+    select(job_events)
+    .where(_OF, job_events.c.number > bindparam("after"))
+    .order_by(job_events.c.number)
+    .limit(bindparam("limit", type_=Integer))
 )
 _INSERT = insert(job_events)
 """Put together once: that takes as long as the rest."""
@@ -43,8 +49,7 @@ def append_events(connection: Connection, uid: JobUid, events: Sequence[JobEvent
 def select_events(
     connection: Connection, uid: JobUid, after: int, limit: int
 ) -> tuple[StoredEvent, ...]:
-    query = select(job_events).where(job_events.c.job_uid == uid, job_events.c.number > after)
-    rows = connection.execute(query.order_by(job_events.c.number).limit(limit))
+    rows = connection.execute(_AFTER, {"uid": uid, "after": after, "limit": limit})
     return tuple(row_codec.event_of(row) for row in rows)
 
 

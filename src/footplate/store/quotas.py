@@ -19,7 +19,8 @@ from footplate.store.upsert import upsert
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
-_KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
+_ALL = select(quotas).order_by(quotas.c.project, quotas.c.region, quotas.c.resource)
+"""Put together once: that takes as long as the rest."""
 
 
 class SqlQuotas:
@@ -30,7 +31,7 @@ class SqlQuotas:
 
     def list(self) -> tuple[Quota, ...]:
         with self._transactions.reading() as connection:
-            rows = connection.execute(select(quotas).order_by(*_KEY)).all()
+            rows = connection.execute(_ALL).all()
         return tuple(
             Quota(project, region, {row.resource: row.amount for row in limits})
             for (project, region), limits in groupby(rows, lambda row: (row.project, row.region))
