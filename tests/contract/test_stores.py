@@ -42,7 +42,7 @@ class TestTellingStore(WholeContract):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         inner, told = MemoryStore(), set[JobUid]()
-        store = ObservedStore(inner, told.add, told.add)
+        store = ObservedStore(inner, lambda uid, _: told.add(uid), told.add)
         yield store
         assert {job.uid for job in inner.active()} <= told
 

@@ -45,7 +45,7 @@ class TestTellingStudies(WholeContract):
     @pytest.fixture
     def studies(self) -> Iterator[StudyStore]:
         inner, told = MemoryStore(), set[StudyUid]()
-        yield ObservedStore(inner, lambda _: None, lambda _: None, told.add).studies
+        yield ObservedStore(inner, lambda *_: None, lambda _: None, told.add).studies
         listed = inner.studies.list(STUDIES, limit=99, after=None).items
         assert {study.uid for study in listed} <= told
 
@@ -57,7 +57,7 @@ class TestTellingStudies(WholeContract):
     def frugal(self) -> StudyStore:
         inner = MemoryStore()
         inner.studies = MemoryStudies(max_reports=5)
-        return ObservedStore(inner, lambda _: None, lambda _: None).studies
+        return ObservedStore(inner, lambda *_: None, lambda _: None).studies
 
 
 class SqlStudyContract(WholeContract):

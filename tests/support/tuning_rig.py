@@ -63,7 +63,7 @@ class SearchRig:
     def _wake(self) -> None:
         self.woken += 1
 
-    def _changed(self, uid: JobUid) -> None:
+    def _changed(self, uid: JobUid, _job: Job | None = None) -> None:
         self.tuner.changed(uid)
 
     def submit(

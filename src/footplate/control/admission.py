@@ -101,13 +101,13 @@ class Admission:
         site = self.regions.site(job.spec.region)
         unlimited = unlimited_here(job.spec, self.catalogue, site)
         if unlimited is not None:
-            apply(self.store, uid, StartRefused(self.clock.now(), unlimited))
+            apply(self.store, uid, StartRefused(self.clock.now(), unlimited), known=job)
             return False
         devices = self.queue.assign(job)
         if devices is None:
             return False
         notes = done_without(job.spec, self.catalogue, site)
-        apply(self.store, uid, Admitted(self.clock.now(), devices, notes))
+        apply(self.store, uid, Admitted(self.clock.now(), devices, notes), known=job)
         return True
 
     def _notify(self, uid: JobUid) -> bool:

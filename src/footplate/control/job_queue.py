@@ -31,6 +31,8 @@ from footplate.ports.store import Store
 
 MOST_CHANGED = 10_000
 """Changes that nobody has asked for; after more of them all is seen anew."""
+MOST_KEPT = 1_000
+"""Changed jobs that are kept until they are asked for; of more of them each is read."""
 SWEEP_S = 60.0
 """After so long all active jobs are read again: any message about a change may be lost."""
 SWEEP_LOAD = 20
@@ -76,7 +78,8 @@ class Queue:
         self._sweep_s = sweep_s
         self._sweep_at = math.inf
         """The next sweep, in seconds on the scale that doesn't jump."""
-        self._changed: set[JobUid] = set()
+        self._changed: dict[JobUid, Job | None] = {}
+        """The jobs as they were written last; None: the job must be read."""
         self._quotas_changed = True
         self._resources_changed = True
         self._anew = False
@@ -94,15 +97,27 @@ class Queue:
         """The devices of jobs, by site."""
         self._waits = Deadlines()
         self._new: dict[JobUid, None] = {}
+        self._versions: dict[JobUid, int] = {}
+        """The versions of the active jobs that this queue holds."""
         self._loaded = False
 
-    def changed(self, uid: JobUid) -> None:
-        """Marks a job whose record in the store may have changed; never blocks for long."""
+    def changed(self, uid: JobUid, job: Job | None = None) -> None:
+        """Marks a job whose record in the store may have changed; never blocks for long.
+
+        ``job`` is the job as it was written, so that it needn't be read; None: it must be read.
+        """
         with self._changed_lock:
-            self._changed.add(uid)
+            self._mark(uid, job)
             if len(self._changed) > MOST_CHANGED:
                 self._anew = True
                 self._changed.clear()
+
+    def _mark(self, uid: JobUid, job: Job | None) -> None:
+        before = self._changed.get(uid, job)
+        if before is None or job is None or len(self._changed) >= MOST_KEPT:
+            self._changed[uid] = None
+        elif job.version >= before.version:  # writers may notify in another order than they wrote
+            self._changed[uid] = job
 
     def refresh(self) -> None:
         """Makes the queue read all records and quotas again; never blocks for long."""
@@ -255,7 +270,7 @@ class Queue:
         """Reads the changes since the last call; the first call reads everything."""
         self._notice_jump()
         with self._changed_lock:
-            changed, self._changed = self._changed, set()
+            changed, self._changed = self._changed, {}
             anew, self._anew = self._anew, False
             quotas_changed, self._quotas_changed = self._quotas_changed or anew, False
             resources_changed, self._resources_changed = self._resources_changed or anew, False
@@ -270,13 +285,14 @@ class Queue:
             if sweep:
                 self._read_all()
             for uid in sorted(changed):
-                self._inspect(uid)
+                self._inspect(uid, changed[uid])
         except BaseException:
             # What was taken above must not be lost with the error, for no second notification
             # comes. Only `anew` needs no repair: `_empty` has reset `_loaded`, so the next call
             # reads everything anyway.
             with self._changed_lock:
-                self._changed |= changed
+                for uid, job in changed.items():
+                    self._mark(uid, job)
                 self._quotas_changed |= quotas_changed
                 self._resources_changed |= resources_changed
             raise
@@ -299,9 +315,11 @@ class Queue:
     def _steady_now(self) -> float:
         return self._clock.steady(self._clock.now()).timestamp()
 
-    def _inspect(self, uid: JobUid) -> None:
+    def _inspect(self, uid: JobUid, job: Job | None = None) -> None:
         try:
-            self._see(self._store.get_by_uid(uid))
+            if job is None or not self._is_news(job):
+                job = self._store.get_by_uid(uid)
+            self._see(job)
         except NotFound:
             self._forget(uid)
         except DataLoss:
@@ -309,10 +327,22 @@ class Queue:
             if not any(uid in of_site for of_site in self._devices.values()):
                 self._forget(uid)
 
+    def _is_news(self, job: Job) -> bool:
+        """Returns whether the job is later than what the queue holds of it.
+
+        A notification may come late, even after the job's end: then it would hold machines here,
+        or take its place in the queue, for as long as no other notification comes.
+        """
+        if job.state.terminal:
+            return True
+        known = self._versions.get(job.uid)
+        return job.version == 1 if known is None else job.version > known
+
     def _see(self, job: Job) -> None:
         if job.state.terminal or not job.spec.runs_itself:
             self._forget(job.uid)
             return
+        self._versions[job.uid] = job.version
         job = as_of(self._clock.now(), job, self._clock)
         site = self._regions.site(job.spec.region)
         given = [device for replica in job.replicas for device in replica.devices]
@@ -335,6 +365,7 @@ class Queue:
             self._waits.put(job.uid, claim.arrived + limit_s)
 
     def _forget(self, uid: JobUid) -> None:
+        self._versions.pop(uid, None)
         self._forget_waiting(uid)
         for site in self._devices:
             self._hold_devices(site, uid, ())

@@ -15,8 +15,16 @@ TRIES = 20
 """Writers of one job are few: more collisions in a row than this mean a defect."""
 
 
-def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = ()) -> Reaction:
+def apply(
+    store: Store,
+    uid: JobUid,
+    event: Event,
+    notes: Sequence[JobEvent] = (),
+    known: Job | None = None,
+) -> Reaction:
     """Applies ``event`` to the job; retries after a conflicting write.
+
+    ``known`` is the job as the caller has just read it: it is read again only after a conflict.
 
     ``notes`` are recorded before the consequences of the event, in the same write, even if the
     event has none.
@@ -25,16 +33,19 @@ def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = (
         NotFound: the job doesn't exist (any more).
         Aborted: others kept writing; nothing was changed.
     """
-    return apply_all(store, uid, (*notes, event))
+    return apply_all(store, uid, (*notes, event), known)
 
 
-def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> Reaction:
+def apply_all(
+    store: Store, uid: JobUid, steps: Sequence[Event | JobEvent], known: Job | None = None
+) -> Reaction:
     """Applies events to the job, and records notes, in the given order and in one write.
 
-    Raises what ``apply`` raises.
+    ``known`` is as in ``apply``. Raises what ``apply`` raises.
     """
     for _ in range(TRIES):
-        job = store.get_by_uid(uid)
+        job = store.get_by_uid(uid) if known is None else known
+        known = None
         reaction = _decide(job, steps)
         if reaction.job is job:
             if reaction.history:

@@ -97,12 +97,14 @@ class Reconciler:
         self._began: datetime | None = None
         self._work_queue = WorkQueue() if work_queue is None else work_queue
 
-    def changed(self, uid: JobUid) -> None:
+    def changed(self, uid: JobUid, job: Job | None = None) -> None:
         """Notes that the job's record may have changed, or that a report has arrived.
 
         The next pass processes the job. May be called on any thread, and never blocks for long.
+        ``job`` is the job as it was written: one that was never admitted is left to admission.
         """
-        self._work_queue.note(uid)
+        if job is None or job.attempt:
+            self._work_queue.note(uid, None if job is None else job.version)
 
     def seen(self, attempt_id: AttemptId) -> None:
         """Notes that the backend's state of the attempt has changed; see ``changed``."""
@@ -215,6 +217,8 @@ class Reconciler:
             attempts[job.attempt_id] = observations
             observations = {}
         if after.state.terminal:
+            # The caller clears its attempt away, and that was all the write asks for.
+            self._work_queue.settle(job.uid, after.version)
             self._drop(job.uid)
             return
         due = earliest(
@@ -241,7 +245,7 @@ class Reconciler:
             patience_s=patience_s,
         )
         for event in events:
-            job = apply(self._store, job.uid, steadied(event, self._clock)).job
+            job = apply(self._store, job.uid, steadied(event, self._clock), known=job).job
         self._engine_notes.note(job, self._regions.site(job.spec.region), observations, now)
         return job
 

@@ -138,8 +138,11 @@ class Reports:
         if all(isinstance(step, JobEvent) for step in steps):
             self.store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
             return job
+        # Other replicas of a gang often report at the same time. The lock has them wait for each
+        # other, so that none writes in vain; what was read before the lock would.
+        known = job if len(job.replicas) == 1 else None
         with self._job_locks.of(job.uid):
-            after = apply_all(self.store, job.uid, steps).job
+            after = apply_all(self.store, job.uid, steps, known).job
         self.wake()
         return after
 

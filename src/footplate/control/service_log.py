@@ -13,6 +13,7 @@ from footplate.ports.logs import Logs
 from footplate.ports.store import Store
 
 _LOG = logging.getLogger(__name__)
+_PAGE = 1000
 _ATTEMPT = 0
 """Replicas write in attempts from 1 on."""
 
@@ -29,15 +30,16 @@ class ServiceLog:
         self._store = store
         self._logs = logs
 
-    def follow(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+    def follow(self, uid: JobUid, events: Sequence[JobEvent], job: Job | None = None) -> None:
         """Copies stored events of a job to its log, if the log shows any of ``events``.
 
-        A log that can't be written now is no error, because the events are stored.
+        ``job`` is the job, if the caller has it. A log that can't be written now is no error,
+        because the events are stored.
         """
         if not any(service_line(1, event) for event in events):
             return
         try:
-            self.copy(self._store.get_by_uid(uid))
+            self.copy(self._store.get_by_uid(uid) if job is None else job)
         except NotFound:  # deleted since
             return
         except ServiceError as error:
@@ -56,8 +58,11 @@ class ServiceLog:
         # last line.
         last = self._logs.tail(job.log, _ATTEMPT, SERVICE, 1, trial)
         after = last[0].line.sequence if last else 0
-        while stored := self._store.events(job.uid, after):
+        while True:
+            stored = self._store.events(job.uid, after, _PAGE)
             lines = [service_line(each.number, each.event) for each in stored]
             if found := [line for line in lines if line is not None]:
                 self._logs.append(job.log, _ATTEMPT, SERVICE, found, trial)
+            if len(stored) < _PAGE:
+                return
             after = stored[-1].number

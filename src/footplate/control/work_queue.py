@@ -28,16 +28,24 @@ class WorkQueue:
     def __init__(self, sweep_s: float = SWEEP_S) -> None:
         self._sweep_s = sweep_s
         self._lock = Lock()
-        self._noted: dict[JobUid, None] = {}
+        self._noted: dict[JobUid, int | None] = {}
+        """The versions in which the jobs were written; None: something else happened."""
         self._all = True
         self._dues = Deadlines()
         self._sweep_at = 0.0
         self._taken_at = 0.0
 
-    def note(self, uid: JobUid) -> None:
-        """Notes that the job has changed, or may have; never blocks for long."""
+    def note(self, uid: JobUid, version: int | None = None) -> None:
+        """Notes that the job has changed, or may have; never blocks for long.
+
+        ``version`` is the one in which it was written, if that is all that has happened.
+        """
         with self._lock:
-            self._noted[uid] = None
+            before = self._noted.get(uid, version)
+            if before is None or version is None:
+                self._noted[uid] = None
+            else:
+                self._noted[uid] = max(before, version)
             if len(self._noted) > MOST_NOTED:
                 self._note_all()
 
@@ -62,7 +70,14 @@ class WorkQueue:
         before, self._taken_at = self._taken_at, now
         if everything or now < before or now >= self._sweep_at:
             return None
-        return tuple(noted | dict.fromkeys(due))
+        return (*noted, *(uid for uid in due if uid not in noted))
+
+    def settle(self, uid: JobUid, version: int) -> None:
+        """Withdraws the note that the job was written, if the pass has acted on this version."""
+        with self._lock:
+            noted = self._noted.get(uid)
+            if noted is not None and noted <= version:
+                del self._noted[uid]
 
     def sweep(self, now: float) -> None:
         """Forgets when jobs are due, as all of them are about to be processed."""

@@ -23,6 +23,7 @@ from footplate.control.retention import Retention
 from footplate.control.tracking import LogUploads
 from footplate.control.tracking import Resources as TrackedResources
 from footplate.control.work_queue import WorkQueue
+from footplate.domain.jobs import Job
 from footplate.domain.names import AttemptId, JobUid
 from footplate.domain.retention import KEEP_ALL
 from footplate.ports.backend import Backend
@@ -186,11 +187,11 @@ class LeaderServices:
         """Starts handling a new tuning job or pipeline."""
         self._tuner.begin(uid)
 
-    def changed(self, uid: JobUid) -> None:
+    def changed(self, uid: JobUid, job: Job | None = None) -> None:
         """Passes a job that was written to on to the reconciler, the tuner and the uploads."""
-        self._reconciler.changed(uid)
+        self._reconciler.changed(uid, job)
         self._tuner.changed(uid)
-        if self._uploads.note(uid):
+        if self._uploads.note(uid, job):
             self._uploads_woken.set()
 
     def refresh(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from footplate.control.tokens import Bearer
+from footplate.domain.jobs import Job
 from footplate.domain.names import JobUid
 from footplate.domain.replica_records import Record
 from footplate.ports.leases import Lease
@@ -30,10 +31,10 @@ class CurrentLeader:
         if (services := self.services) is not None:
             services.wake()
 
-    def changed(self, uid: JobUid) -> None:
+    def changed(self, uid: JobUid, job: Job | None = None) -> None:
         """Notifies the services that a job was written to, or has new measurements."""
         if (services := self.services) is not None:
-            services.changed(uid)
+            services.changed(uid, job)
 
     def begin_search(self, uid: JobUid) -> None:
         """Starts handling a new tuning job or pipeline."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from footplate.control.job_queue import Queue
+from footplate.domain.jobs import Job
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
 from footplate.logs.watchers import Watchers
@@ -19,10 +20,10 @@ class Notifications:
         self._logs = logs
         self.watchers = Watchers()
 
-    def see(self, uid: JobUid) -> None:
-        """Notifies of a write to a job."""
-        self._queue.changed(uid)
-        self._leader.changed(uid)
+    def see(self, uid: JobUid, job: Job | None = None) -> None:
+        """Notifies of a write to a job, which is ``job`` since; None: it must be read."""
+        self._queue.changed(uid, job)
+        self._leader.changed(uid, job)
         self._logs.wake(uid)
         self.watchers.wake(uid)
 

@@ -27,25 +27,26 @@ class CombinedStore(Store, Protocol):
 class ObservedStore:
     """Wraps ``inner`` and notifies listeners after each write.
 
-    ``changed`` is called with the job, ``appended`` with a job that only has new events,
-    ``studied`` with a study that was written, reported to or removed. Failed writes are notified as
-    well: they may have taken effect nevertheless.
+    ``changed`` is called with a job's uid and the job as it was written, ``appended`` with the uid
+    of a job that only has new events, ``studied`` with a study that was written, reported to or
+    removed. Failed writes are notified as well: they may have taken effect nevertheless.
+    ``changed`` gets None then in place of the job, and of a job that was deleted.
     """
 
     def __init__(
         self,
         inner: CombinedStore,
-        changed: Callable[[JobUid], None],
+        changed: Callable[[JobUid, Job | None], None],
         appended: Callable[[JobUid], None],
         studied: Callable[[StudyUid], None] = lambda _: None,
         retrying: Callable[[Callable[[], None]], None] = lambda write: write(),
-        logged: Callable[[JobUid, Sequence[JobEvent]], None] = lambda *_: None,
+        logged: Callable[[JobUid, Sequence[JobEvent], Job | None], None] = lambda *_: None,
         noted: Callable[[Job, Sequence[JobEvent]], None] = lambda *_: None,
     ) -> None:
         """Stores the listeners; ``retrying`` repeats a write after it has found disk space.
 
-        ``logged`` gets the events that were written, before followers are woken. ``noted`` gets the
-        job with its events, if the job was written, too.
+        ``logged`` gets the events that were written, and the job if that was written, too, before
+        followers are woken. ``noted`` gets the job with its events, if the job was written.
         """
         self._logged = logged
         self._noted = noted
@@ -57,27 +58,31 @@ class ObservedStore:
         self.studies = ObservedStudies(inner.studies, studied)
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        written = None
         try:
             # Not `retrying`: the disk reserve is for what ends jobs, and new ones are refused on a
             # full disk.
             self._inner.create(job, events)
-            self._logged(job.uid, events)
+            written = job
+            self._logged(job.uid, events, job)
             self._noted(job, events)
         finally:
-            self._changed(job.uid)
+            self._changed(job.uid, written)
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        written = None
         try:
             self._retrying(lambda: self._inner.update(job, events))
-            self._logged(job.uid, events)
+            written = job
+            self._logged(job.uid, events, job)
             self._noted(job, events)
         finally:
-            self._changed(job.uid)
+            self._changed(job.uid, written)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         try:
             self._retrying(lambda: self._inner.append(uid, events))
-            self._logged(uid, events)
+            self._logged(uid, events, None)
         finally:
             self._appended(uid)
 
@@ -89,7 +94,7 @@ class ObservedStore:
             self._inner.delete(name, version)
         finally:
             for each in removed:
-                self._changed(each)
+                self._changed(each, None)
             self._studied(StudyUid(uid))
 
     def get(self, name: JobName) -> Job:

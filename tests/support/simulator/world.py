@@ -32,6 +32,7 @@ from tests.support.usage import MemoryUsage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.domain.jobs import Job
     from footplate.domain.names import AttemptId, JobUid
     from tests.support.simulator.supervisor import Supervisor
 
@@ -148,13 +149,13 @@ class World:
         kept = mortal(mortal(store, self.crash_point, *WRITES), self.visit, *WRITES)
         return mortal(kept, self.away, *WRITES, "get", "get_by_uid", "active", "events")
 
-    def _changed(self, uid: JobUid) -> None:
+    def _changed(self, uid: JobUid, job: Job | None) -> None:
         """Every server hears of it; those that don't lead any more, too."""
         for queue in self.queues[-2:]:
-            queue.changed(uid)
+            queue.changed(uid, job)
         for reconciler in self.reconcilers[-2:]:
             if not self.loses_messages():
-                reconciler.changed(uid)
+                reconciler.changed(uid, job)
 
     def _seen(self, attempt_id: AttemptId) -> None:
         for reconciler in self.reconcilers[-2:]:

@@ -87,9 +87,9 @@ class Rig:
         self.backend.crash()
         self.backend.watch(self._seen)
 
-    def _changed(self, uid: JobUid) -> None:
+    def _changed(self, uid: JobUid, job: Job | None) -> None:
         if not self.deaf:
-            self.reconciler.changed(uid)
+            self.reconciler.changed(uid, job)
 
     def _seen(self, attempt_id: AttemptId) -> None:
         if not self.deaf:

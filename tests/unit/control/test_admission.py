@@ -44,7 +44,9 @@ class Rig:
 
     def restart(self) -> None:
         writes = mortal(self.kept, self.crash_point, "update", "append")
-        self.store = ObservedStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
+        self.store = ObservedStore(
+            writes, lambda *written: self.queue.changed(*written), lambda _: None
+        )
         self.queue = Queue(
             self.store, self.regions, built_in(), 3600.0, self.clock, lambda: self.quotas
         )
@@ -162,6 +164,43 @@ def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
     assert len(rig.queue._changed) <= 2
     rig.admission.admit()
     assert list(rig.states().values()).count(State.PREPARING) == 2
+
+
+def test_a_job_that_was_told_as_written_is_not_read() -> None:
+    rig = Rig(make_site(replicas=1))
+    rig.admission.admit()
+    job = make_job("projects/demo/jobs/one", uid="one", created=rig.clock.now())
+    rig.queue.changed(job.uid, job)
+
+    assert rig.queue.admit() == (job.uid,)
+
+
+def test_a_late_notification_brings_nothing_back() -> None:
+    rig = Rig(make_site(replicas=1))
+    ended, waiting = rig.submit("one"), rig.submit("two")
+    rig.admission.admit()
+    admitted = rig.kept.get_by_uid(ended.uid)
+    rig.end(ended)
+    rig.admission.admit()
+    for late in (admitted, replace(rig.kept.get_by_uid(waiting.uid), version=1, attempt=0)):
+        rig.queue.changed(late.uid, late)
+
+    assert dict(rig.queue.held("demo", "us-central1"))["jobs"] == 1
+    rig.end(waiting)
+    assert dict(rig.queue.held("demo", "us-central1")).get("jobs", 0) == 0
+
+
+def test_writers_that_notify_in_another_order_than_they_wrote() -> None:
+    rig = Rig(make_site(replicas=1))
+    job = rig.submit("one")
+    rig.admission.admit()
+    admitted = rig.kept.get_by_uid(job.uid)
+    rig.end(job)
+    ended = rig.kept.get_by_uid(job.uid)
+    rig.queue.changed(job.uid, ended)
+    rig.queue.changed(job.uid, admitted)
+
+    assert dict(rig.queue.held("demo", "us-central1")).get("jobs", 0) == 0
 
 
 def test_a_new_service_goes_on_where_the_last_one_died() -> None:

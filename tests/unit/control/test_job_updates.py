@@ -98,6 +98,14 @@ def test_whoever_comes_too_late_decides_again_and_all_of_it() -> None:
     assert store.kinds() == ["PREPARING", "ISOLATION", "RUNNING"]
 
 
+def test_a_job_that_the_caller_has_read_is_read_again_after_a_conflict() -> None:
+    store = Store(rivals=1)
+    apply_all(store, store.uid, LIFE, store.get_by_uid(store.uid))
+
+    assert store.get_by_uid(store.uid).version == 3
+    assert store.kinds() == ["PREPARING", "ISOLATION", "RUNNING"]
+
+
 def test_somebody_who_is_always_too_late_gives_up_and_leaves_nothing() -> None:
     store = Store(rivals=TRIES)
     with pytest.raises(Aborted, match="keep changing job"):

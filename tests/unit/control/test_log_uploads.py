@@ -106,6 +106,13 @@ class Rig:
         return found
 
 
+def test_a_job_without_a_tensorboard_needs_no_step(rig: Rig) -> None:
+    job = make_job()
+
+    assert not rig.log_uploads.note(job.uid, job)
+    assert rig.log_uploads.note(job.uid), "of which nothing is known"
+
+
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[Rig]:
     with closing(open_store(f"sqlite:///{tmp_path}/footplate.db")) as store:

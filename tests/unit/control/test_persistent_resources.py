@@ -59,7 +59,9 @@ class Rig:
         self.restart()
 
     def restart(self) -> None:
-        self.store = ObservedStore(self.kept, lambda uid: self.queue.changed(uid), lambda _: None)
+        self.store = ObservedStore(
+            self.kept, lambda *written: self.queue.changed(*written), lambda _: None
+        )
         self.queue = Queue(
             self.store,
             self.regions,

@@ -33,7 +33,7 @@ OTHER = "projects/lab/locations/us-central1/customJobs/7"
 RUNNING = "projects/ads/locations/us-central1/customJobs/8"
 
 
-def _ignore(_: object) -> None:
+def _ignore(*_: object) -> None:
     """Nobody follows."""
 
 

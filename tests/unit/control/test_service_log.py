@@ -84,6 +84,13 @@ def test_a_full_disk_fails_no_write_of_the_job(rig: Rig, caplog: pytest.LogCaptu
     assert [severity for _, severity, _ in rig.lines()] == ["WARNING", "ERROR", "WARNING"]
 
 
+def test_a_job_that_is_known_is_not_read(rig: Rig) -> None:
+    rig.store.append(JOB.uid, (FAILED,))
+    rig.service_log.follow(JobUid("gone"), (FAILED,), JOB)
+
+    assert [severity for _, severity, _ in rig.lines()] == ["WARNING", "ERROR"]
+
+
 def test_a_deleted_job_gets_no_log(rig: Rig) -> None:
     rig.service_log.follow(JobUid("gone"), (FAILED,))
 

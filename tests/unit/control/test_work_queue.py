@@ -117,6 +117,17 @@ def test_news_that_comes_while_others_are_taken_is_for_one_of_them() -> None:
     assert taken == uids
 
 
+def test_a_write_that_was_acted_on_needs_no_other_look() -> None:
+    work_queue = swept()
+    for uid, version in ((A, 3), (B, 5), (C, 3)):
+        work_queue.note(uid, version)
+    work_queue.note(C)
+    for uid in (A, B, C):
+        work_queue.settle(uid, 4)
+
+    assert work_queue.take(101.0) == (B, C), "B was written since, and of C there was other news"
+
+
 @given(
     st.lists(st.tuples(st.sampled_from([A, B, C]), st.one_of(st.none(), st.integers(1, 30)))),
     st.integers(1, 40),

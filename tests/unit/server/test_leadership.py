@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from footplate.domain.errors import Unavailable
+from footplate.domain.jobs import Job
 from footplate.domain.names import JobUid
 from footplate.ports.leases import Lease
 from footplate.server.data_dir import DataDir
@@ -39,7 +40,7 @@ class NotedTerm:
     def wake(self) -> None:
         self._notes.append("woken")
 
-    def changed(self, uid: JobUid) -> None:
+    def changed(self, uid: JobUid, _job: Job | None) -> None:
         self._notes.append(f"changed {uid}")
 
 

@@ -37,7 +37,7 @@ class Rig:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.statistics = JobStatistics()
-        nothing = lambda _: None  # noqa: E731
+        nothing = lambda *_: None  # noqa: E731
         self.store = ObservedStore(MemoryStore(), nothing, nothing, noted=self.statistics.note)
 
     def registry(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from footplate.domain.errors import Unavailable
-from footplate.domain.jobs import JobEvent
+from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.names import JobUid, StudyUid
 from footplate.store import ObservedStore
 from tests.support.jobs import CREATED, make_job
@@ -22,25 +22,37 @@ from tests.support.study_records import (
 )
 
 JOB = make_job()
+LATER = replace(JOB, version=JOB.version + 1)
 NOTE = JobEvent(CREATED, "NOTE", "something")
+WRITTEN: dict[str, list[Job | None]] = {
+    "create": [JOB],
+    "update": [LATER],
+    "append": [],
+    "delete": [None],
+}
 
 
 class Rig:
     def __init__(self) -> None:
         self.kept = MemoryStore()
         self.told: list[tuple[str, JobUid]] = []
+        self.written: list[Job | None] = []
         self.store = ObservedStore(
             self.kept,
-            lambda uid: self.told.append(("changed", uid)),
+            self._changed,
             lambda uid: self.told.append(("appended", uid)),
         )
+
+    def _changed(self, uid: JobUid, job: Job | None) -> None:
+        self.told.append(("changed", uid))
+        self.written.append(job)
 
     def write(self, method: str) -> None:
         match method:
             case "create":
                 self.store.create(JOB, ())
             case "update":
-                self.store.update(replace(JOB, version=JOB.version + 1), (NOTE,))
+                self.store.update(LATER, (NOTE,))
             case "append":
                 self.store.append(JOB.uid, (NOTE,))
             case "delete":
@@ -73,13 +85,13 @@ def test_each_write_is_told_after_it_also_if_it_failed(
         rig.write(method)
 
     assert rig.told == [("appended" if method == "append" else "changed", JOB.uid)]
+    # What a failed write has left must be read.
+    assert rig.written == ([None] * len(WRITTEN[method]) if fails else WRITTEN[method])
 
 
 def test_of_a_tuning_job_that_is_deleted_its_runs_and_its_study_are_told() -> None:
     rig, heard = Rig(), list[StudyUid]()
-    store = ObservedStore(
-        rig.kept, lambda uid: rig.told.append(("changed", uid)), lambda _: None, heard.append
-    )
+    store = ObservedStore(rig.kept, rig._changed, lambda _: None, heard.append)
     parent = make_tuning_job()
     run = make_run(parent, 1)
     for job in (parent, run):
@@ -97,7 +109,7 @@ class Library:
     def __init__(self) -> None:
         self.kept = MemoryStore()
         self.told: list[StudyUid] = []
-        store = ObservedStore(self.kept, lambda _: None, lambda _: None, self.told.append)
+        store = ObservedStore(self.kept, lambda *_: None, lambda _: None, self.told.append)
         self.studies = store.studies
 
     def write(self, method: str) -> None:

@@ -71,11 +71,14 @@ class LogUploads:
         """What is written to these after their end is no reason to read their files again."""
         self._looked_at = datetime.min.replace(tzinfo=UTC)
 
-    def note(self, uid: JobUid) -> bool:
+    def note(self, uid: JobUid, job: Job | None = None) -> bool:
         """Notes that the job was written to; returns whether ``step`` should be called.
 
-        Never blocks for long.
+        Never blocks for long. ``job`` is the job as it was written: one without a TensorBoard needs
+        no step, and most have none.
         """
+        if job is not None and upload_of(job) is None:
+            return False
         with self._lock:
             self._changed.add(uid)
             return len(self._changed) == 1
