@@ -68,8 +68,10 @@ class AttemptFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def load(self, attempt_id: AttemptId) -> Attempt | None:
-        """Returns the attempt, or None if it is unknown."""
+    def load(self, attempt_id: AttemptId, only: str | None = None) -> Attempt | None:
+        """Returns the attempt, or None if it is unknown; with ``only``, of its replicas this one
+        alone.
+        """
         if not NAME.fullmatch(attempt_id):
             return None
         path = f"{self.root}/{attempt_id}"
@@ -78,7 +80,7 @@ class AttemptFiles:
         except (FileNotFoundError, NotADirectoryError):
             self._written.pop(attempt_id, None)
             return None
-        newest = find_starts(names)
+        newest = find_starts(n for n in names if only is None or n.startswith(f"{only}~"))
         numbers = [int(n[1:].partition(".")[0]) for n in names if n.endswith(".allocation")]
         files = Directory(path, frozenset(names), self._written.setdefault(attempt_id, {}))
         order = files.read("order")

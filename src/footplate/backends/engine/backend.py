@@ -192,9 +192,11 @@ class EngineBackend:
                 return self._look(attempt_id)
             return self._seen.get(attempt_id, ())
 
-    def _look(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:
+    def _look(
+        self, attempt_id: AttemptId, only: str | None = None
+    ) -> builtins.tuple[ReplicaObservation, ...]:
         try:
-            attempt = self._files.load(attempt_id)
+            attempt = self._files.load(attempt_id, only)
             return () if attempt is None else self._allocations.observe(attempt)
         except Exception as error:
             # Nothing is known of its replicas: they may run. The others go on.
@@ -269,9 +271,9 @@ class EngineBackend:
         self._calls.wake(self._name, attempt_id)
         self._note(attempt_id)
 
-    def _take(self, attempt_id: AttemptId) -> None:
+    def _take(self, attempt_id: AttemptId, replica: str) -> None:
         """Handles a launcher's new report, even while the engine doesn't answer."""
-        self._refresh((attempt_id,))
+        self._refresh((attempt_id,), only=replica)
         self._note(attempt_id)
 
     def _note(self, attempt_id: AttemptId) -> None:
@@ -302,8 +304,15 @@ class EngineBackend:
             rest_s = self._poll_s if self._allocations.busy else _IDLE_S
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
 
-    def _refresh(self, attempt_ids: Iterable[AttemptId], *, quietly: bool = False) -> None:
-        """Observes attempts again, and notifies listeners of those that have changed.
+    def _refresh(
+        self,
+        attempt_ids: Iterable[AttemptId],
+        *,
+        quietly: bool = False,
+        only: str | None = None,
+    ) -> None:
+        """Observes attempts, or ``only`` one of their replicas, again, and notifies listeners of
+        those that have changed.
 
         Holds the lock, so that a change seen in a list has been notified before.
         """
@@ -311,7 +320,7 @@ class EngineBackend:
             if self._thread is None:
                 return
             for attempt_id in attempt_ids:
-                before, seen = self._seen.get(attempt_id), self._look(attempt_id)
+                before, seen = self._seen.get(attempt_id), self._look_again(attempt_id, only)
                 if seen == (before or ()):
                     continue
                 if seen:
@@ -319,11 +328,21 @@ class EngineBackend:
                 else:
                     self._seen.pop(attempt_id, None)
                 # Their launchers may leave now, or have another start.
-                changed = [each for each in seen if each not in (before or ())]
+                known = {each.replica: each for each in before or ()}
+                changed = [each for each in seen if known.get(each.replica) != each]
                 moved = [o.replica for o in changed if o.presence is not Presence.LIVE]
                 self._calls.wake(self._name, attempt_id, moved)
                 if before is not None and seen and not quietly:
                     self._notify(attempt_id)
+
+    def _look_again(
+        self, attempt_id: AttemptId, only: str | None
+    ) -> builtins.tuple[ReplicaObservation, ...]:
+        before = self._seen.get(attempt_id, ())
+        if all(each.replica != only for each in before):
+            return self._look(attempt_id)
+        found = {each.replica: each for each in self._look(attempt_id, only)}
+        return tuple(found.get(each.replica, each) for each in before)
 
     def _notify(self, attempt_id: AttemptId) -> None:
         for listener in tuple(self._listeners):

@@ -38,12 +38,14 @@ class LauncherCalls:
         self.files = files
         self._tickets = tickets
         self._archives = archives
-        self._listeners: dict[str, Callable[[AttemptId], None]] = {}
+        self._listeners: dict[str, Callable[[AttemptId, str], None]] = {}
         self._waiting: dict[tuple[str, AttemptId], dict[str, set[Callable[[], None]]]] = {}
         self._mutex = threading.Lock()
 
-    def listen(self, engine: str, changed: Callable[[AttemptId], None] | None) -> None:
-        """Makes each report of a launcher that differs from its previous one call ``changed``."""
+    def listen(self, engine: str, changed: Callable[[AttemptId, str], None] | None) -> None:
+        """Makes each report of a launcher that differs from its previous one call ``changed``, with
+        the replica.
+        """
         with self._mutex:
             self._listeners.pop(engine, None)
             if changed is not None:
@@ -107,7 +109,8 @@ class LauncherCalls:
     def _answer(
         self, files: AttemptFiles, bearer: LauncherBearer, report: LauncherReport
     ) -> LauncherAnswer:
-        attempt = files.load(bearer.attempt_id)
+        # Not its peers: all launchers of a gang call at the same time.
+        attempt = files.load(bearer.attempt_id, bearer.replica)
         replica = None if attempt is None else attempt.replicas.get(bearer.replica)
         if (
             attempt is None
@@ -122,7 +125,7 @@ class LauncherCalls:
             with self._mutex:
                 listener = self._listeners.get(bearer.engine)
             if listener is not None:
-                listener(attempt.id)
+                listener(attempt.id, replica.name)
         return answer
 
     def _wanted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_an_attempt_keeps_its_project_and_its_labels(files: AttemptFiles) -> Non
     assert plain is not None
     assert (made.project, made.labels) == ("atlas", {"footplate-slurm-qos": "high"})
     assert (plain.project, plain.labels) == ("", {})
+
+
+def test_one_replica_of_a_gang_is_read_without_its_peers(files: AttemptFiles) -> None:
+    gang, names = AttemptId("u-2"), ["worker-1", "worker-10", "worker-11"]
+    files.make(gang, "us-east1", [make_ticket(Ticket(name, "t"), 0, {}) for name in names])
+    whole, part = files.load(gang), files.load(gang, "worker-1")
+    assert whole is not None
+    assert part == replace(whole, replicas={"worker-1": whole.replicas["worker-1"]})
 
 
 def test_the_first_job_of_an_allocation_is_its_only_one(files: AttemptFiles) -> None:

@@ -148,9 +148,9 @@ def test_attempts_that_only_wait_are_not_read_at_each_look(
     loaded = []
     load = world.files.load
 
-    def count(attempt_id: AttemptId) -> Attempt | None:
+    def count(attempt_id: AttemptId, only: str | None = None) -> Attempt | None:
         loaded.append(attempt_id)
-        return load(attempt_id)
+        return load(attempt_id, only)
 
     monkeypatch.setattr(world.files, "load", count)
     world.turn()
