@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from footplate.control.combined_updates import CombinedUpdates
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import steadied
-from footplate.control.job_locks import JobLocks
-from footplate.control.job_updates import apply_all
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import Phase
@@ -82,7 +81,10 @@ class Reports:
     receive: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None
     measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None
     retrying: Callable[[Callable[[], None]], None] = lambda keep: keep()
-    _job_locks: JobLocks = field(default_factory=JobLocks, init=False)
+    _updates: CombinedUpdates = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_updates", CombinedUpdates(self.store))
 
     def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
         """Stores lines and samples, then applies the other records in order.
@@ -138,11 +140,9 @@ class Reports:
         if all(isinstance(step, JobEvent) for step in steps):
             self.store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
             return job
-        # Other replicas of a gang often report at the same time. The lock has them wait for each
-        # other, so that none writes in vain; what was read before the lock would.
+        # Replicas of a gang often report at the same time; what one read before is out of date then.
         known = job if len(job.replicas) == 1 else None
-        with self._job_locks.of(job.uid):
-            after = apply_all(self.store, job.uid, steps, known).job
+        after = self._updates.apply(job.uid, steps, known)
         self.wake()
         return after
 
