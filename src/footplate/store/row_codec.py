@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import DataLoss, NotFound
@@ -31,6 +32,10 @@ _EVENT = ("kind", "message", "attempt", "replica")
 Values = dict[str, Any]
 """A row to be written, column by column."""
 
+_RECENT = 32
+"""The number of documents of replicas that are kept decoded: each replica of a gang has the server
+read the job, and the document grows with the gang.
+"""
 _DAMAGE = (KeyError, TypeError, ValueError, OverflowError, NotFound)
 
 
@@ -83,7 +88,7 @@ def job_of(row: Record) -> Job:
         DataLoss: the row is damaged, or of an unknown version.
     """
     try:
-        replicas = documents.read(Replicas, row.replicas)
+        replicas = _read_replicas(row.replicas)
         labels = documents.read(Labels, row.labels)
         return Job(
             uid=JobUid(row.uid),
@@ -108,6 +113,11 @@ def job_of(row: Record) -> Job:
         )
     except _DAMAGE as error:
         raise DataLoss(f"the stored record of job {row.uid} can't be read: {error}") from error
+
+
+@lru_cache(_RECENT)
+def _read_replicas(text: str) -> Replicas:
+    return documents.read(Replicas, text)
 
 
 def labels_document(job: Job) -> str:
