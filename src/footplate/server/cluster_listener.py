@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 _PORT_FILE = "cluster_port"
 _FOLLOW_S = 0.5
 """How often a server looks whether it leads."""
-_HANDSHAKE_S = 30.0
+_HANDSHAKE_S = 30
 _BUFFER_BYTES = 32 << 10
-"""The most that a TLS connection receives at once; a record of TLS is half as long."""
+"""The most that is received at once; a record of TLS is half as long."""
 _log = logging.getLogger(__name__)
 
 
@@ -124,12 +124,10 @@ class ClusterListener:
         def connected() -> asyncio.Protocol:
             return NodeRequests(config=config, server_state=state, app_state={}, proxy=self._proxy)
 
-        # asyncio gives each TLS connection a buffer of 256 KiB for as long as it lasts, and each
-        # replica keeps three: that would be 750 MiB for a thousand of them.
-        sslproto.SSLProtocol.max_size = _BUFFER_BYTES
+        loop, buffer = asyncio.get_running_loop(), memoryview(bytearray(_BUFFER_BYTES))
         guarded = listener if self._door is None else self._door.guard(listener)
-        self._server = await asyncio.get_running_loop().create_server(
-            connected, sock=guarded, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S
+        self._server = await loop.create_server(
+            lambda: _TlsConnection(loop, connected(), self._context, buffer), sock=guarded
         )
 
     def _leave(self) -> None:
@@ -155,6 +153,34 @@ class ClusterListener:
                         _log.warning("nodes of clusters can't report to this server yet: %s", error)
                     complained = True
             await asyncio.sleep(_FOLLOW_S)
+
+
+class _TlsConnection(sslproto.SSLProtocol):
+    """A TLS connection that receives into ``buffer``, which all connections of a loop share.
+
+    Each replica keeps three connections, and asyncio gives each of them a buffer of 256 KiB for as
+    long as it lasts. But the loop fills a buffer and hands over its content in one go, so that no
+    connection can come between.
+    """
+
+    max_size = _BUFFER_BYTES
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        connected: asyncio.Protocol,
+        context: ssl.SSLContext,
+        buffer: memoryview,
+    ) -> None:
+        super().__init__(
+            loop,
+            connected,
+            context,
+            None,  # type: ignore[arg-type]  # asyncio's own server waits, ours doesn't
+            server_side=True,
+            ssl_handshake_timeout=_HANDSHAKE_S,
+        )
+        self._ssl_buffer, self._ssl_buffer_view = buffer, buffer
 
 
 def _now() -> datetime:
