@@ -47,12 +47,15 @@ class _LauncherApi:
         try:
             answer = await self._ask(token, report)
             end = loop.time() + min(hold_s, HOLD_S)
-            while not answer.is_news and not leaving.done() and loop.time() < end:
+            while not answer.is_news and loop.time() < end:
                 look_s = self._launchers.look_s(token)
                 await _either(changed, leaving, min(look_s, max(0.0, end - loop.time())))
+                # Whatever a launcher waits for wakes it. So at the end there is nothing, and to ask
+                # again would double the work for those that have long been running.
+                if leaving.done() or (loop.time() >= end and not changed.is_set()):
+                    break
                 changed.clear()
-                if not leaving.done():
-                    answer = await self._ask(token, report)
+                answer = await self._ask(token, report)
         finally:
             leaving.cancel()
             release()

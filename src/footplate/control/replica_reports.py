@@ -21,7 +21,7 @@ from footplate.domain.lifecycle import (
     ReplicaRunning,
     to_stop,
 )
-from footplate.domain.log_lines import restart_of
+from footplate.domain.log_lines import RESTART_SPAN, restart_of
 from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
@@ -56,8 +56,8 @@ class Receipt:
     """The answer to a report.
 
     ``acknowledged``: everything up to this sequence is stored. ``stop``: end the program. If the
-    report had no records, ``acknowledged`` is the number after which a successor of a dead
-    supervisor must continue.
+    report of a dead program had no records, ``acknowledged`` is the number after which a successor
+    of its supervisor must continue.
     """
 
     acknowledged: int
@@ -110,7 +110,11 @@ class Reports:
         else:
             self._keep(job, bearer.replica, records)
         after = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
-        acknowledged = records[-1].sequence if records else self._last(after, bearer.replica)
+        acknowledged = bearer.restart * RESTART_SPAN  # which is before the first record
+        if records:
+            acknowledged = records[-1].sequence
+        elif ended:
+            acknowledged = self._last(after, bearer.replica)
         return Receipt(acknowledged, stop=bearer.replica in to_stop(after))
 
     def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:

@@ -204,7 +204,7 @@ def test_lines_of_a_trial_are_in_the_log_of_its_tuning_job(context: Desk) -> Non
         bearer = Bearer(run.attempt_id, MASTER)
         for _ in range(2):
             context.reports.accept(bearer, [context.line(n) for n in range(1, number + 2)])
-        assert context.reports.accept(bearer, ()).acknowledged == number + 1
+        assert context.reports.accept(bearer, (), ended=True).acknowledged == number + 1
         assert context.logs.read(run.uid).entries == ()
     kept = [(e.trial, e.line.sequence) for e in context.logs.read(parent).entries]
     assert kept == [("1", 1), ("1", 2), ("2", 1), ("2", 2), ("2", 3)]
@@ -258,10 +258,25 @@ def test_the_peers_of_a_lost_replica_are_told_to_stop() -> None:
 def test_who_goes_on_for_a_dead_supervisor_learns_where(context: Desk) -> None:
     records: list[Record] = [context.line(1), EventRecord(2, context.clock.now(), "PREPARING", "x")]
     context.reports.accept(Bearer(context.job.attempt_id, MASTER), records)
-    assert context.reports.accept(Bearer(context.job.attempt_id, MASTER), ()).acknowledged == 2
+    assert (
+        context.reports.accept(Bearer(context.job.attempt_id, MASTER), (), ended=True).acknowledged
+        == 2
+    )
 
     context.reports.accept(Bearer(context.job.attempt_id, MASTER), [context.line(3)])
-    assert context.reports.accept(Bearer(context.job.attempt_id, MASTER), ()).acknowledged == 3
+    assert (
+        context.reports.accept(Bearer(context.job.attempt_id, MASTER), (), ended=True).acknowledged
+        == 3
+    )
+
+
+def test_a_report_without_records_acknowledges_nothing_new(context: Desk) -> None:
+    context.reports.accept(Bearer(context.job.attempt_id, MASTER), [context.line(1)])
+    assert context.reports.accept(Bearer(context.job.attempt_id, MASTER), ()).acknowledged == 0
+
+    context.happen(ReplicaGone(context.clock.now(), 1, MASTER, "the replica's supervisor was lost"))
+    second = Bearer(context.job.attempt_id, MASTER, 1)
+    assert context.reports.accept(second, ()).acknowledged == RESTART_SPAN
 
 
 def test_samples_are_kept_once_and_count_for_who_goes_on(context: Desk) -> None:
@@ -272,7 +287,10 @@ def test_samples_are_kept_once_and_count_for_who_goes_on(context: Desk) -> None:
 
     assert len(context.usage.read(context.job.uid, MASTER, 100)) == 2
     assert context.woken == 0
-    assert context.reports.accept(Bearer(context.job.attempt_id, MASTER), ()).acknowledged == 4
+    assert (
+        context.reports.accept(Bearer(context.job.attempt_id, MASTER), (), ended=True).acknowledged
+        == 4
+    )
 
 
 def test_samples_that_can_not_be_kept_are_not_acknowledged(context: Desk) -> None:
