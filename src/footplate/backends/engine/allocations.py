@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from footplate.backends.engine.attempt import Allocation, Attempt, Content, Replica
 from footplate.backends.engine.attempt_files import AttemptFiles
@@ -80,7 +81,10 @@ class Allocations:
         self._problems: Retries[AttemptId] = Retries(monotonic)
         """What keeps the server from bringing an attempt forward."""
         self._idle = IdleAttempts(
-            files.stamp, lambda name: tuple(self._by_name.get(name, ())), monotonic
+            files.stamp,
+            lambda name: tuple(self._by_name.get(name, ())),
+            self._is_calling,
+            monotonic,
         )
         self._orphans: dict[str, float] = {}
         self.busy = True
@@ -102,6 +106,11 @@ class Allocations:
         refusal = self._refusals.reason((attempt.id, allocation.number))
         trouble = self._trouble or ("" if allocation.job else refusal)
         return observe(attempt, replica, self._known(allocation), trouble)
+
+    def _is_calling(self, attempt_id: AttemptId, replica: Replica) -> bool:
+        """Returns whether the launcher of a replica, as it was read earlier, still calls."""
+        contact = self._files.read_contact(attempt_id, replica)
+        return self._lost_nodes.is_calling(attempt_id, replace(replica, contact=contact))
 
     def is_served(self, attempt: Attempt, replica: str) -> bool:
         """Returns whether the replica's launcher is believed to run, so that it can restart the

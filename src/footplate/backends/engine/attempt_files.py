@@ -246,6 +246,14 @@ class AttemptFiles:
             }
             replace(path, {**said, "state": report.state.value})
 
+    def read_contact(self, attempt_id: AttemptId, replica: Replica) -> float:
+        """Returns when the replica's launcher called last; 0 if it never has."""
+        name = f"{replica.name}.{replica.allocation}.report"
+        try:
+            return os.stat(f"{self.root}/{attempt_id}/{name}").st_mtime  # noqa: PTH116  as in ``load``
+        except FileNotFoundError:
+            return 0.0
+
     def discard(self, attempt_id: AttemptId) -> None:
         """Removes the attempt's files. Raises OSError if they can't be moved away."""
         trash = self.root / f"{_TRASH}{secrets.token_hex(8)}"

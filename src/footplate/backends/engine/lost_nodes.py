@@ -113,6 +113,14 @@ class LostNodes:
         """Counts a launcher that can't call as if it had just called."""
         self._silences.end(attempt_id, replica)
 
+    def is_calling(self, attempt_id: AttemptId, replica: Replica) -> bool:
+        """Returns whether ``find_death`` has nothing to find out, as the launcher called lately."""
+        silent_s = self._silences.measure(attempt_id, replica)
+        if silent_s >= min(self._limits.suspect_s, self._limits.wait_s):
+            return False
+        self._record(attempt_id, replica, str((replica.claim or {}).get("node", "")))
+        return True
+
     def find_death(self, attempt_id: AttemptId, replica: Replica) -> str | None:
         """Returns why nothing of the replica can run on its node; None if something may.
 

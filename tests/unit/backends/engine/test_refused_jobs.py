@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from footplate.backends.engine.allocations import REFUSED_RETRY_S, SHORT_RETRY_S
-from footplate.backends.engine.attempt import Attempt
 from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, EndCause, Presence, Ticket
@@ -138,35 +137,6 @@ def test_what_an_engine_left_out_of_its_list_is_a_problem_of_the_region(world: W
     world.engine.oddities = ("a Pod has no name",)
     world.turn()
     assert world.backend.problems() == ("a Pod has no name",)
-
-
-def test_attempts_that_only_wait_are_not_read_at_each_look(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(3):
-        world.turn()
-    loaded = []
-    load = world.files.load
-
-    def count(attempt_id: AttemptId, only: str | None = None) -> Attempt | None:
-        loaded.append(attempt_id)
-        return load(attempt_id, only)
-
-    monkeypatch.setattr(world.files, "load", count)
-    world.turn()
-    assert loaded == []
-    reason = "waits behind others"
-    world.engine.jobs["1"] = replace(world.engine.jobs["1"], reason=reason)
-    world.turn()
-    assert loaded
-    assert see(world) == (Presence.WAITING, reason)
-    world.turn()
-    world.turn()
-    world.turn()
-    loaded.clear()
-    world.backend.stop(ATTEMPT)
-    world.turn()
-    assert see(world)[0] is Presence.GONE
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_soon(
