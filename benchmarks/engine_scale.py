@@ -260,10 +260,8 @@ class Simulation:
             port = 2222 + os.getpid() % 1000
             place = {"host": "127.0.0.1", "port": port, "open_ports": [port]}
             await report({"k": "state", "phase": "READY", **place})
-            rest_s = 0.1
-            while "environment" not in await connection.ask("GET", "/replica/v1/start"):
-                await asyncio.sleep(rest_s)
-                rest_s = min(1.0, rest_s * 1.2)
+            while "environment" not in await connection.ask("GET", "/replica/v1/start?hold=5"):
+                await asyncio.sleep(0.1)
         await report(
             {"k": "state", "phase": "RUNNING"}, {"k": "line", "stream": "stdout", "m": "hello"}
         )

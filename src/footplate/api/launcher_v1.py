@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -12,7 +11,7 @@ from starlette.routing import Route
 from footplate.api.client_disconnect import leaves
 from footplate.api.replica_v1 import HOLD_S, given_token
 from footplate.api.request_bodies import read_body
-from footplate.api.worker_threads import in_thread
+from footplate.api.worker_threads import in_thread, make_event
 from footplate.domain.launchers import LauncherReport
 from footplate.ports.launchers import Launchers
 from footplate.protocol.launcher import LauncherAnswer
@@ -36,12 +35,7 @@ class _LauncherApi:
         token = given_token(request)
         body = await read_body(request, MAX_REPORT_BYTES)
         report, hold_s = decode_report(body)
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with suppress(RuntimeError):  # the server has stopped meanwhile
-                loop.call_soon_threadsafe(changed.set)
-
+        loop, (changed, wake) = asyncio.get_running_loop(), make_event()
         release = self._launchers.hold(token, wake)
         leaving = asyncio.create_task(leaves(request.receive))
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import BinaryIO
 
 from anyio import CapacityLimiter, to_thread
@@ -15,7 +14,7 @@ from starlette.routing import Route
 
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import drop_body, read_body
-from footplate.api.worker_threads import in_thread
+from footplate.api.worker_threads import in_thread, make_event
 from footplate.control.bucket_copies import CopySteps, Step
 from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
@@ -24,6 +23,7 @@ from footplate.control.replica_reports import Reports
 from footplate.control.replica_tasks import Tasks
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.names import JobUid, parse_attempt_id
 from footplate.protocol.bucket_copies import CopyPlan, PlannedBucket
 from footplate.protocol.control_requests import ControlRequest, PendingRequests
 from footplate.protocol.reports import Acknowledgement, PinnedImage
@@ -58,12 +58,7 @@ class _ControlRequestApi:
 
     async def ask(self, request: Request) -> Response:
         asked, after = self._bearer(request), request.query_params.get("after", "")
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with suppress(RuntimeError):  # the server has stopped meanwhile
-                loop.call_soon_threadsafe(changed.set)
-
+        changed, wake = make_event()
         # The wait is registered before the pending requests are read. A request that arrives in
         # between sets `changed`, and the wait below ends at once. If the read came first, such a
         # request would be in neither: not found, and nobody woken, so that it waits for the end of
@@ -72,7 +67,7 @@ class _ControlRequestApi:
         try:
             found, cursor = self._control_requests.pending(asked, after)
             if not found and release is not None:
-                await _either(changed, request)
+                await _either(changed, request, HOLD_S)
                 found, cursor = self._control_requests.pending(asked, after)
         finally:
             if release is not None:
@@ -95,11 +90,11 @@ class _ControlRequestApi:
         return JSONResponse({})
 
 
-async def _either(changed: asyncio.Event, request: Request) -> None:
+async def _either(changed: asyncio.Event, request: Request, timeout_s: float) -> None:
     """Waits until ``changed`` is set, the client disconnects, or the time is over."""
     tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(leaves(request.receive))]
     try:
-        await asyncio.wait(tasks, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
@@ -111,6 +106,8 @@ _CHUNK_BYTES = 1 << 20
 ENDED = "ended"
 """The query of a report that comes again, of a program that is dead."""
 _INDEX = re.compile(r"[0-9]{1,9}")
+_SECONDS = re.compile(r"[0-9]{1,4}")
+Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
 
 
 def replica_routes(
@@ -121,12 +118,14 @@ def replica_routes(
     images: Images,
     copies: CopySteps,
     storage: Callable[[Bearer], str] = lambda _: "",
+    watch: Watch = lambda _uid, _ready: lambda: None,
 ) -> list[Route]:
     """Returns the routes that supervisors use.
 
-    ``storage`` returns the path of a program's storage API, which contains its key.
+    ``storage`` returns the path of a program's storage API, which contains its key. ``watch`` calls
+    a function once all replicas of a job are ready, and returns another one that ends this.
     """
-    api = _ReplicaApi(tasks, reports, tokens, images)
+    api = _ReplicaApi(tasks, reports, tokens, images, watch)
     copying = _CopyApi(copies, api._bearer, storage)
     return [
         Route("/replica/v1/bucket-copies", copying.plan, methods=["GET"]),
@@ -182,8 +181,11 @@ class _CopyApi:
 
 
 class _ReplicaApi:
-    def __init__(self, tasks: Tasks, reports: Reports, tokens: Tokens, images: Images) -> None:
+    def __init__(
+        self, tasks: Tasks, reports: Reports, tokens: Tokens, images: Images, watch: Watch
+    ) -> None:
         self._images = images
+        self._watch = watch
         self._tasks = tasks
         self._reports = reports
         self._tokens = tokens
@@ -196,7 +198,19 @@ class _ReplicaApi:
         return self._tasks.task(bearer, node).encode()
 
     async def start(self, request: Request) -> Response:
-        start = await in_thread(self._tasks.start, self._bearer(request), _places(request))
+        """Answers once all replicas of the job are ready, or when the caller wants to know."""
+        bearer, node, hold_s = self._bearer(request), _places(request), _hold_s(request)
+        ready, wake = make_event()
+        # Before the job is read, or the last replica could become ready in between.
+        release = self._watch(parse_attempt_id(bearer.attempt_id)[0], wake)
+        try:
+            start = await in_thread(self._tasks.start, bearer, node)
+            if start.awaited and hold_s:
+                await _either(ready, request, hold_s)
+                if ready.is_set():
+                    start = await in_thread(self._tasks.start, bearer, node)
+        finally:
+            release()
         return JSONResponse(start.encode())
 
     async def package(self, request: Request) -> Response:
@@ -244,6 +258,12 @@ def _places(request: Request) -> NodePlaces:
     """Returns the places on its node that a supervisor reports, for its own program only."""
     query = request.query_params
     return NodePlaces(query.get("url", ""), query.get("files", ""), gcs="gcs" in query)
+
+
+def _hold_s(request: Request) -> float:
+    """Returns for how long a supervisor waits for an answer; 0 if it doesn't say it."""
+    text = request.query_params.get("hold", "")
+    return min(HOLD_S, int(text)) if _SECONDS.fullmatch(text) else 0.0
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

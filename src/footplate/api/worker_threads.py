@@ -53,6 +53,17 @@ class _Threads:
 _THREADS = _Threads(MOST)
 
 
+def make_event() -> tuple[asyncio.Event, Callable[[], None]]:
+    """Returns an event of this loop, and a function that sets it from any thread."""
+    loop, event = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake() -> None:
+        with suppress(RuntimeError):  # the server has stopped meanwhile
+            loop.call_soon_threadsafe(event.set)
+
+    return event, wake
+
+
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Returns or raises the outcome of ``work`` in a thread. A cancelled caller waits, too."""
     loop = asyncio.get_running_loop()

@@ -19,9 +19,11 @@ from footplate.domain.lifecycle import (
     ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
+    awaited,
     to_stop,
 )
 from footplate.domain.log_lines import RESTART_SPAN, restart_of
+from footplate.domain.names import JobUid
 from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
@@ -68,7 +70,8 @@ class Receipt:
 class Reports:
     """Stores reports exactly once, although every record may be repeated, and may come late.
 
-    ``receive`` gets each report of a current supervisor before it is stored. ``measure`` stores
+    ``receive`` gets each report of a current supervisor before it is stored. ``ready`` gets a job
+    that changed and in which no replica waits for others (any more). ``measure`` stores
     metrics that a replica of a job reports. ``retrying`` stores the last records of a dead
     program, on a full disk in the reserved space.
     """
@@ -79,6 +82,7 @@ class Reports:
     clock: SteadyClock
     wake: Callable[[], None]
     receive: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None
+    ready: Callable[[JobUid], None] = lambda _: None
     measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None
     retrying: Callable[[Callable[[], None]], None] = lambda keep: keep()
     _updates: CombinedUpdates = field(init=False)
@@ -148,6 +152,8 @@ class Reports:
         known = job if len(job.replicas) == 1 else None
         after = self._updates.apply(job.uid, steps, known)
         self.wake()
+        if not awaited(after):
+            self.ready(job.uid)
         return after
 
     def _step(self, job: Job, bearer: Bearer, record: _Decisive) -> Event | JobEvent:

@@ -9,7 +9,7 @@ from footplate.protocol.task import ContainerTask
 from footplate.replica.file_io import read_text
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
-from footplate.replica.report_client import LONGEST_QUESTION_S
+from footplate.replica.report_client import HOLD_S
 from footplate.replica.starting import Starting
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -68,7 +68,7 @@ def compose_hosts(text: str, host: str, name: str) -> str:
 HOST = "127.0.0.1"
 OPEN_PORTS = 1
 """How many ports the program may use besides its own."""
-LONGEST_GAP_S = 2 * LONGEST_QUESTION_S
+LONGEST_GAP_S = 2 * HOLD_S
 """Between two answers no more than this counts as time in which the others were awaited."""
 _NAMED = 3
 

@@ -26,9 +26,12 @@ ENDED = "?ended"
 """After that path: what is reported is of a program that is dead."""
 MIN_BACKOFF_S = 0.05
 MAX_BACKOFF_S = 5.0
-FIRST_QUESTION_S = 0.1
-LONGEST_QUESTION_S = 1.0
-"""Seconds from one question whether to start to the next, at first and at last."""
+HOLD_S = 5
+"""How long the server may let a question whether to start stand, while others of the gang aren't
+ready.
+"""
+QUESTION_INTERVAL_S = 1.0
+"""Seconds from one such question to the next, if the server answers sooner."""
 _TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 2.0
 """A server that takes so long may have been stopped, and another have come in its place."""
@@ -104,7 +107,6 @@ class ReportClient:
         self._delayed_record: int | None = None
         """The number of a record that waits for more to go with it."""
         self._ask_at = NEVER
-        self._questions = 0
 
     @property
     def idle(self) -> bool:
@@ -120,7 +122,7 @@ class ReportClient:
     def deadline(self) -> float:
         """Returns the time at which ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
-            return min(self._timeout_at, self._look_at)
+            return 0.0 if self._holds_up_records() else min(self._timeout_at, self._look_at)
         if self._spool.waiting:
             return max(self._due, self._report_at())
         if self.task is None:
@@ -156,8 +158,7 @@ class ReportClient:
         if self.refused:
             return
         self._shorten_delay(now)
-        if self._exchange.busy:
-            self._watch(now)
+        if self._exchange.busy and self._watch(now):
             return
         if self._contact is None:
             self._contact = now
@@ -169,10 +170,14 @@ class ReportClient:
             self._report(now)
         elif self.task is None:
             self._begin(now, "GET", TASK_PATH, None, self._places)
+        elif now >= self._contact + self.heartbeat_s:  # before a question that may stand for long
+            self._report(now)
         elif now >= self._ask_at:
             self._ask(now)
-        elif now >= self._contact + self.heartbeat_s:
-            self._report(now)
+
+    def _holds_up_records(self) -> bool:
+        """Returns whether records wait for the answer to a question that the server lets stand."""
+        return self._exchange.busy and self._path == START_PATH and self._spool.waiting > 0
 
     def _shorten_delay(self, now: float) -> None:
         """Shortens the wait once a second record comes: a program that prints soon often ends soon.
@@ -192,14 +197,19 @@ class ReportClient:
         """
         return self.task is None and not self.fault and not self._failures
 
-    def _watch(self, now: float) -> None:
-        """Aborts a request that takes too long, or whose server is now at another address."""
+    def _watch(self, now: float) -> bool:
+        """Aborts a request that takes too long, or whose server is now at another address, and a
+        question that records wait for. Returns whether the request goes on.
+        """
         late = now >= self._look_at
-        if now >= self._timeout_at or (late and self._exchange.moved()):
+        if self._holds_up_records():
+            self._exchange.abort()
+        elif now >= self._timeout_at or (late and self._exchange.moved()):
             self._exchange.abort()
             self._rest(now)
         elif late:
             self._look_at = now + POLL_INTERVAL_S
+        return self._exchange.busy
 
     def step(self, now: float) -> None:
         """Continues the request, because something happened on ``fileno``."""
@@ -254,10 +264,9 @@ class ReportClient:
         return ENDED if self._ended and self._failures else ""
 
     def _ask(self, now: float) -> None:
-        rest_s = min(LONGEST_QUESTION_S, FIRST_QUESTION_S * 2 ** min(self._questions // 4, 16))
-        self._questions += 1
-        self._ask_at = now + rest_s * (0.5 + 0.5 * self._vary())
-        self._begin(now, "GET", START_PATH, None, self._places)
+        self._ask_at = now + QUESTION_INTERVAL_S * (0.5 + 0.5 * self._vary())
+        hold = f"{'&' if self._places else '?'}hold={HOLD_S}"
+        self._begin(now, "GET", START_PATH, None, self._places + hold)
 
     def _begin(
         self, now: float, method: str, path: str, body: bytes | None, query: str = ""

@@ -23,6 +23,7 @@ from footplate.control.shells import Shells
 from footplate.control.stacks import Stacks
 from footplate.control.tokens import Bearer, ShellTokens, Tokens
 from footplate.domain.replica_records import Record
+from footplate.logs.watchers import Watchers
 from footplate.server.machine import free_port, most_connections
 from footplate.server.socket_owner import is_available
 from footplate.server.tuning_services import TuningServices
@@ -71,6 +72,8 @@ class ReplicaServices:
         self.copies = CopySteps(store, context.buckets, context.copies, shared)
         self.copies.remove_old()
         self.reduced = ReductionTotals(time.monotonic)
+        self.gangs = Watchers()
+        """The replicas that wait for all of their job to be ready."""
         self.reports = Reports(
             store,
             context.logs,
@@ -78,6 +81,7 @@ class ReplicaServices:
             clock,
             context.leader.wake,
             self._receive,
+            self.gangs.wake,
             tuning.measuring.keep,
             context.reserve.retrying,
         )

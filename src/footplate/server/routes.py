@@ -185,6 +185,7 @@ def make_routes(
             replicas.images,
             replicas.copies,
             replicas.programs.path,
+            replicas.gangs.add,
         ),
         *launcher_routes(launchers),
         *training,

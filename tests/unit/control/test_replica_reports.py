@@ -12,7 +12,7 @@ from footplate.control.replica_reports import Reports
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import Aborted, InvalidArgument, PermissionDenied, Unavailable
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Exit, ExitKind, Job, JobEvent, Scheduling
+from footplate.domain.jobs import Address, Exit, ExitKind, Job, JobEvent, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
     CancelRequested,
@@ -331,6 +331,18 @@ def test_a_gang_that_reports_all_at_once_is_decided_upon_once_each() -> None:
 
     assert {replica.phase for replica in context.now().replicas} == {Phase.PREPARING}
     assert context.store.refused == 0
+
+
+def test_those_that_wait_are_told_when_the_last_of_a_gang_is_ready() -> None:
+    context = Desk(workers=1)
+    ready: list[JobUid] = []
+    context.reports = replace(context.reports, ready=ready.append)
+    for index, replica in enumerate((WORKER, MASTER)):
+        assert ready == []
+        address = Address("127.0.0.1", 5000 + index)
+        state = StateRecord(1, context.clock.now(), Phase.READY, address)
+        context.reports.accept(Bearer(context.job.attempt_id, replica), [state])
+    assert ready == [context.job.uid]
 
 
 def test_who_was_started_again_may_not_speak_any_more(context: Desk) -> None:

@@ -12,10 +12,12 @@ from footplate.replica.nonblocking_http import Answer
 from footplate.replica.report_client import (
     ENDED,
     FLUSH_WITHIN_S,
+    HOLD_S,
     INTERVAL_S,
     PEER_WAIT_S,
     POLL_INTERVAL_S,
     REPORTS_PATH,
+    START_PATH,
     TASK_PATH,
     ReportClient,
 )
@@ -48,7 +50,10 @@ class Server:
         self.busy = False
         if self.paths[-1] == TASK_PATH:
             return self.task
-        return Answer(self.status, json.dumps({"acknowledged": self.reports[-1][-1]}).encode())
+        if self.paths[-1].startswith(START_PATH):
+            return Answer(200, b'{"awaited": ["worker-replica-0"]}')
+        number = max((number for report in self.reports for number in report), default=0)
+        return Answer(self.status, json.dumps({"acknowledged": number}).encode())
 
     def is_ours(self) -> bool:
         return True
@@ -308,3 +313,33 @@ def test_a_server_that_does_not_lead_is_asked_again_after_a_rest(post: Post) -> 
     post.now = post.report_client.deadline()
     post.turn()
     assert post.report_client.idle
+
+
+@pytest.fixture
+def ready(post: Post) -> Post:
+    """It waits for the others of its gang, and the server lets its question stand."""
+    post.report_client.ask_to_start()
+    post.server.silent = True
+    post.turn()
+    assert post.server.paths == [f"{START_PATH}?hold={HOLD_S}"]
+    return post
+
+
+def test_records_do_not_wait_for_an_answer_whether_to_start(ready: Post) -> None:
+    ready.spool.append([LINE])
+    assert ready.report_client.deadline() <= ready.now
+    ready.server.silent = False
+    ready.report_client.unhurried = False
+    ready.turn()
+    assert ready.reports == [[1]]
+
+
+def test_a_question_that_stands_is_no_reason_to_report_less(ready: Post) -> None:
+    begun = ready.now
+    while not ready.reports:
+        ready.server.silent = False
+        ready.report_client.step(ready.now)
+        ready.now = max(ready.now + HOLD_S, ready.report_client.deadline())
+        ready.turn()
+    assert ready.reports == [[]]
+    assert ready.now - begun <= ready.report_client.heartbeat_s + HOLD_S
