@@ -64,7 +64,7 @@ def serve() -> Callable[[], object]:
     """Return the program of each process that is forked, in it."""
     import numpy as np
 
-    from footplate.replica.fork_server import ProcessTitle
+    from footplate.replica.process_title import ProcessTitle
 
     title = ProcessTitle.find(COMMAND)
     preload()

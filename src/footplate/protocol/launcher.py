@@ -5,6 +5,10 @@ from __future__ import annotations
 from footplate.protocol.message import Message
 from footplate.protocol.ticket import SupervisorTicket
 
+TITLE_ROOM = " " * 512
+"""An argument of the launcher's first program, which leaves room for the launcher's command line in
+its own."""
+
 
 class LauncherConfig(Message):
     """The file ``launcher.json``, which the launcher's first program writes."""

@@ -29,6 +29,7 @@ from footplate.backends.ray.engine import RayEngine
 from footplate.backends.ray.job_package import RaySettings, bundle, describe, pack
 from footplate.backends.ray.job_states import see_job
 from footplate.ports.backend import EndCause
+from footplate.protocol.launcher import TITLE_ROOM
 from footplate.protocol.site_variables import SITE_VARIABLES
 from tests.support.http_server import serve
 
@@ -61,7 +62,7 @@ def test_a_job_is_a_driver_with_its_program() -> None:
 
 def test_the_job_of_one_replica_is_its_launcher() -> None:
     body = describe(SETTINGS, replace(REQUEST, launchers=(CHIEF,)), "x.zip")
-    assert body["entrypoint"] == f"exec python -I -S alone.py {REQUEST.name}"
+    assert body["entrypoint"] == f"exec python -I -S alone.py {REQUEST.name} '{TITLE_ROOM}'"
     assert {name: body[name] for name in body if name.startswith("entrypoint_")} == {
         "entrypoint_num_cpus": 8,
         "entrypoint_num_gpus": 2,

@@ -23,6 +23,8 @@ from ray.util.placement_group import (
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 SET_PDEATHSIG = 1
+TITLE_ROOM = " " * 512
+"""As in ``footplate.protocol.launcher``, which the cluster doesn't have."""
 PIN_S = 10.0
 """How long the places of a gang may take that were free just now."""
 CHECK_S = 10.0
@@ -36,7 +38,7 @@ def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
     names["FOOTPLATE_NODE"] = ray.util.get_node_ip_address()
     libc = ctypes.CDLL(None)
     launcher = subprocess.Popen(
-        [sys.executable, "-I", "-"],
+        [sys.executable, "-I", "-S", "-", TITLE_ROOM],
         stdin=subprocess.PIPE,
         env={**os.environ, **names},
         preexec_fn=lambda: libc.prctl(SET_PDEATHSIG, signal.SIGTERM),

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.protocol.launcher import TITLE_ROOM
 from footplate.protocol.site_variables import SITE_VARIABLES
 
 STOP_S = 90
@@ -69,7 +70,9 @@ def describe(settings: RaySettings, request: JobRequest, package: str) -> dict[s
     return {
         **body,
         # Ray's shell becomes the program, which Ray signals then.
-        "entrypoint": f"exec {settings.python} -I -S alone.py {shlex.quote(request.name)}",
+        "entrypoint": (
+            f"exec {settings.python} -I -S alone.py {shlex.quote(request.name)} '{TITLE_ROOM}'"
+        ),
         "runtime_env": {
             **body["runtime_env"],
             "env_vars": {**settings.variables, "RAY_JOB_STOP_WAIT_TIME_S": str(STOP_S)},

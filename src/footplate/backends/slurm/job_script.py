@@ -11,6 +11,7 @@ from itertools import groupby
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm import heterogeneous_jobs
 from footplate.ports.engines import SLURM_LABELS
+from footplate.protocol.launcher import TITLE_ROOM
 from footplate.protocol.site_variables import PROLOGUE_VARIABLES, SITE_VARIABLES
 
 ANY_MACHINE = "*"
@@ -284,7 +285,8 @@ def _step_lines(settings: SlurmSettings, request: JobRequest) -> list[str]:
     A single launcher runs in the script itself, on the first node, with all that the job was given:
     a step for it alone would cost as long as the launcher's own start.
     """
-    program, python = request.program.decode(), _python(settings)
+    program = request.program.decode()
+    python = f"{_python(settings)} {shlex.quote(TITLE_ROOM)}"
     parts = [len(part) for part in split(settings, request.launchers)]
     srun = "srun --kill-on-bad-exit=0 --no-kill --wait=0 --propagate=NONE --export=ALL"
     if len(parts) > 1:

@@ -1,7 +1,8 @@
 """The first program of a launcher: fetches the launcher's archive from the server and runs it.
 
 It is the standard input of a Python on the node (3.8 or later), with its configuration behind it,
-so that no token stands in a command line or in an environment. It imports nothing of ours.
+so that no token stands in a command line or in an environment. Until it has the archive, it imports
+nothing of ours.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 30.0
 RETRY_S = 1.0
 LONGEST_FETCH_S = 600.0
-ROOM = " " * 32
+HOME_BYTES = 32
+ROOM = " " * HOME_BYTES
 """Stands behind the launcher's directory: the process that becomes the supervisor changes its
 command line in place, and needs room there for the path of a HOME.
 """
@@ -53,8 +55,32 @@ def main(config: dict[str, Any]) -> None:
         json.dump(facts, file)
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
-    command = [sys.executable, "-I", "-S", launcher, "launch", own, ROOM]
-    os.execv(sys.executable, command)  # noqa: S606
+    sys.exit(become(launcher, own))
+
+
+def become(launcher: str, own: str) -> int:
+    """Runs the launcher in this interpreter; returns its exit status.
+
+    Starting another one would take longer than all else that is done here. Only the command line,
+    by which administrators find launchers, has to be the launcher's: where the engine's leaves no
+    room for it, this process executes another interpreter.
+    """
+    sys.path.insert(0, launcher)
+    from footplate.replica.__main__ import main as run  # that of the archive
+    from footplate.replica.process_title import ProcessTitle
+
+    words = [sys.executable, "-I", "-S", launcher, "launch", own]
+    try:
+        title = ProcessTitle.find()
+        title.check(words, HOME_BYTES)
+    except (
+        OSError,
+        ValueError,
+    ):  # in an interpreter with a command line of its own it can run, too
+        os.execv(sys.executable, [*words, ROOM])  # noqa: S606
+    title.change(words)
+    sys.argv[:] = words[3:]
+    return run(words[4:])
 
 
 def make_private(root: str, *names: str) -> str:

@@ -96,8 +96,9 @@ def _live(reading: int, parent: int) -> None:
 
 def _prepare(reading: int) -> int:
     # Only here: the launcher needs none of it.
-    from footplate.replica.fork_server import ProcessTitle, load
+    from footplate.replica.fork_server import load
     from footplate.replica.isolation.spawn import close_all_but
+    from footplate.replica.process_title import ProcessTitle
 
     title = ProcessTitle.find(COMMAND)
     title.change(("prepare",))  # it isn't a launcher
