@@ -60,11 +60,20 @@ def is_server_there(server_file: str) -> bool:
 
 
 def _parse_url(url: str) -> tuple[str, int]:
-    scheme, _, rest = url.partition("://")
-    host, _, port = rest.partition("/")[0].rpartition(":")
+    scheme, host, port = split_url(url)
     if scheme != "http" or not host:
         raise ValueError(url)
-    return host.strip("[]"), int(port)
+    return host, port
+
+
+def split_url(url: str) -> tuple[str, str, int]:
+    """Returns scheme, host and port; urllib.parse would cost 2 ms in every process."""
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("/")[0]
+    host, _, port = place.rpartition(":")
+    if not port.isdigit():
+        host, port = place, "443" if scheme == "https" else "80"
+    return scheme, host.strip("[]"), int(port)
 
 
 def format_host(host: str, port: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from pathlib import Path
@@ -16,6 +15,7 @@ from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 from footplate.wire.launcher_v1 import MAX_UP_S, decode_report
 from tests.support.http_server import serve
+from tests.support.local_backend import wait_until
 
 LIMIT_S = 60
 
@@ -33,17 +33,20 @@ def make_config(scratch: Path, url: str = "http://127.0.0.1:1") -> LauncherConfi
     )
 
 
+def goes_on(launcher: Launcher) -> bool:
+    """Whether nothing of its start is left to do."""
+    launcher._go_on_starting()
+    return launcher._starting is None
+
+
 @pytest.mark.parametrize("status", [400, 404, 429])
 def test_a_refusal_is_no_answer_that_renews_the_lease(tmp_path: Path, status: int) -> None:
     """It may be another server's, or a proxy's: ours doesn't know then that the launcher called."""
-
-    async def run(url: str) -> None:
-        launcher = Launcher(str(tmp_path), make_config(tmp_path, url), "incarnation")
-        await asyncio.wait_for(launcher.run(), LIMIT_S)
-        assert "longer than lease_s" in launcher._must_end
-
+    (tmp_path / "own").mkdir()
     with serve(PlainTextResponse("not here", status)) as url:
-        asyncio.run(run(url))
+        launcher = Launcher(str(tmp_path / "own"), make_config(tmp_path, url), "incarnation")
+        launcher.run()
+        assert "longer than lease_s" in launcher._must_end
 
 
 def test_what_is_fetched_too_late_is_not_started(
@@ -55,26 +58,19 @@ def test_what_is_fetched_too_late_is_not_started(
         comes.wait(LIMIT_S)
         return str(tmp_path / "archive.pyz")
 
-    async def run() -> None:
-        launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
-        starting = asyncio.ensure_future(launcher._start(0, SupervisorTicket(), stop=False))
-        await asyncio.sleep(0)
-        launcher._answered_s -= 2
-        comes.set()
-        await asyncio.wait_for(starting, LIMIT_S)
-        assert launcher._state() == "GONE"
-        assert not (tmp_path / "home~0").exists()
-
     monkeypatch.setattr(bootstrap, "fetch", fetch)
-    asyncio.run(run())
+    launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
+    launcher._start(0, SupervisorTicket(), stop=False)
+    launcher._answered_s -= 2
+    comes.set()
+    wait_until(lambda: goes_on(launcher))
+    assert launcher._state() == "GONE"
+    assert not (tmp_path / "home~0").exists()
 
 
 def test_a_report_says_in_which_boot_of_its_node_the_launcher_runs(tmp_path: Path) -> None:
-    async def report() -> bytes:
-        launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
-        return json.dumps(launcher._report()).encode()
-
-    said, _ = decode_report(asyncio.run(report()))
+    launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
+    said, _ = decode_report(json.dumps(launcher._report()).encode())
     booted_s = float(Path("/proc/uptime").read_text().split()[0])
     assert said.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert abs(said.up_s - booted_s) < 5

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from footplate.protocol.ticket import SupervisorTicket
-from footplate.replica.launcher.launch import add_places
+from footplate.replica.launcher.node_ticket import add_places
 
 URL = "http://127.0.0.1:7"
 

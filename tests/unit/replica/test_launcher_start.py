@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from pathlib import Path
 
@@ -21,6 +20,12 @@ import os, sys, time
 open(os.path.join(sys.argv[2], "pid"), "w").close()
 time.sleep(600)
 """
+
+
+def goes_on(launcher: Launcher) -> bool:
+    """Whether nothing of its start is left to do."""
+    launcher._go_on_starting()
+    return launcher._starting is None
 
 
 def test_a_supervisor_whose_files_were_removed_is_stopped_all_the_same(tmp_path: Path) -> None:
@@ -61,18 +66,15 @@ def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(
         node="n1",
     )
 
-    async def run() -> None:
-        launcher = Launcher(str(tmp_path), config, "incarnation")
-        starting = asyncio.ensure_future(launcher._start(0, SupervisorTicket(), stop=False))
-        await asyncio.sleep(0)
-        launcher._look()
-        assert launcher._state() == "IDLE"
-        comes.set()
-        await asyncio.wait_for(starting, LIMIT_S)
-        assert launcher._state() == "STARTING"
-        assert launcher._replica is not None
-        launcher._replica.kill()
-        while not launcher._replica.ended:
-            await asyncio.sleep(0.01)
-
-    asyncio.run(run())
+    launcher = Launcher(str(tmp_path), config, "incarnation")
+    launcher._start(0, SupervisorTicket(), stop=False)
+    launcher._look()
+    launcher._go_on_starting()
+    assert launcher._state() == "IDLE"
+    assert not launcher._may_report(), "the server would take it for one that has lost its replica"
+    comes.set()
+    wait_until(lambda: goes_on(launcher))
+    assert launcher._state() == "STARTING"
+    assert launcher._replica is not None
+    launcher._replica.kill()
+    wait_until(lambda: launcher._replica is None or launcher._replica.ended)

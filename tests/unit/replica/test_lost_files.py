@@ -11,7 +11,8 @@ import pytest
 
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.journal import Journal
-from footplate.replica.launcher.launch import complete, remove_expired
+from footplate.replica.launcher.launch import remove_expired
+from footplate.replica.launcher.node_ticket import complete
 from footplate.replica.lost_files import KEPT_S, find_lost, report
 from tests.support.replica_context import make_context, make_task
 

@@ -7,25 +7,23 @@ an answer for ``lease_s`` it ends its replica: from then on the server may start
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import shutil
 import signal
 import sys
 import time
-from urllib.parse import urlencode
 
 from footplate.protocol.launcher import LauncherAnswer, LauncherReport
 from footplate.protocol.message import DecodeError
 from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
+from footplate.replica.launcher.background_call import BackgroundCall, Wake
+from footplate.replica.launcher.node_ticket import COPIES, KEPT, add_places, complete
 from footplate.replica.launcher.parent import LEFT, OK
-from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
-from footplate.replica.launcher.server_link import ServerLink
+from footplate.replica.launcher.server_link import Post, ServerLink
 from footplate.replica.lost_files import KEPT_S
 from footplate.replica.node_copies import UNSAVED
 
@@ -35,13 +33,9 @@ if TYPE_CHECKING:
 
     from footplate.protocol.launcher import LauncherConfig
     from footplate.protocol.ticket import SupervisorTicket
-
+    from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
 
 PATH = "/replica/v1/launcher"
-COPIED = "copied"
-"""What a ticket says of files where the node doesn't share the folders of buckets."""
-COPIES = "copies"
-KEPT = "kept"
 LONGEST_HOLD_S = 20.0
 _ANSWER_S = 20.0
 _MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
@@ -55,22 +49,22 @@ _GIVE_UP_S = 60.0
 """How long a launcher that must end tries to clear up."""
 
 
-def serve(directory: str, config: LauncherConfig, incarnation: str, *, resumed: bool) -> int:
+def serve(
+    directory: str,
+    config: LauncherConfig,
+    incarnation: str,
+    prepared: PreparedSupervisor | None = None,
+    *,
+    resumed: bool,
+) -> int:
     """Runs a launcher and returns its exit status. With ``resumed``, an earlier process of this
     incarnation has died, with all processes that it ran.
     """
-    prepared = None
-    if not resumed and config.archive == config.supervisor:
-        prepared = PreparedSupervisor.fork()  # before the loop, which may have threads
-
-    async def live() -> int:
-        # Made in the loop that its events are of.
-        launcher = Launcher(directory, config, incarnation, prepared)
-        if resumed:
-            launcher.resume()
-        return await launcher.run()
-
-    return asyncio.run(live())
+    launcher = Launcher(directory, config, incarnation, prepared)
+    launcher.handle_signals()
+    if resumed:
+        launcher.resume()
+    return launcher.run()
 
 
 def now_s() -> float:
@@ -89,6 +83,10 @@ def read_boot_id() -> str:
 
 
 class Launcher:
+    """One thread has its state, and forks all processes, since the kernel ends them with the thread
+    that forked them. What may block is done in other threads.
+    """
+
     def __init__(
         self,
         directory: str,
@@ -118,10 +116,37 @@ class Launcher:
         self._told = False
         """Whether a supervisor that lives was told to stop."""
         self._said = ""
-        self._changed = asyncio.Event()
+        self._wake = Wake()
+        self._signals: list[int] = []
+        self._post: Post | None = None
+        """The report that is on its way."""
+        self._call: BackgroundCall | None = None
+        """Its thread."""
+        self._sent_s = 0.0
+        self._call_until_s = 0.0
+        self._holds = False
+        """Whether the server may keep its answer until there is something to do."""
+        self._report_at_s = 0.0
+        self._settles = False
+        """Whether the next report needs to wait only while nothing changes."""
+        self._seen = ""
+        """The state when it was last considered whether to report."""
+        self._quiet_until_s = 0.0
+        self._retry_s = _MIN_RETRY_S
+        self._starting: tuple[BackgroundCall, int, SupervisorTicket] | None = None
+        """A start that waits for its archive."""
         self._server_file = os.path.join(directory, "server.json")
         self._url = ""
         """Where programs of this node reach the server."""
+
+    def handle_signals(self) -> None:
+        """Makes SIGTERM and SIGINT end the replica, and the end of a child wake the launcher."""
+        # A handler may interrupt anything: it only notes the signal, and the kernel's byte in the
+        # pipe wakes the loop. SIGCHLD needs a handler for that.
+        signal.set_wakeup_fd(self._wake.writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda received, _: self._signals.append(received))
 
     def resume(self) -> None:
         """Clears up the last start of an earlier process of this launcher."""
@@ -135,33 +160,24 @@ class Launcher:
         archives = os.path.join(self._config.scratch, "archives")
         return bootstrap.locate(self._config.supervisor, self._config.bytecode, archives)
 
-    async def run(self) -> int:
-        loop = asyncio.get_running_loop()
+    def run(self) -> int:
         remove_expired(os.path.join(self._config.scratch, KEPT), time.time())
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._end, f"signal {int(number)}")
-        loop.add_signal_handler(signal.SIGCHLD, lambda: None)  # only to wake the loop
-        self._url = f"http://127.0.0.1:{await self._relay.open()}"
+        self._url = f"http://127.0.0.1:{self._relay.open()}"
         text = json.dumps({"url": self._url, "pid": os.getpid()})
         write_text(self._server_file, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        talking = asyncio.ensure_future(self._talk())
-        try:
-            while not self._may_leave():
-                self._look()
-                await asyncio.sleep(_LOOK_S if self._is_moving() else _REST_S / 4)
-                if talking.done():
-                    # Only an error ends it, and then this launcher: the parent starts another.
-                    talking.result()
-        finally:
-            talking.cancel()
+        self._look()
+        while not self._may_leave():
+            self._talk()
+            self._wake.wait(_LOOK_S if self._is_moving() else _REST_S / 4)
+            self._look()
         if self._must_end:
-            await self._say_last()
+            self._say_last()
         self._link.close()
         self._relay.close()
         cleared = self._replica is None or bool(self._gone)
         unsaved = is_there(os.path.join(self._directory, COPIES, UNSAVED))
         if cleared and not unsaved:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            remove_tree(self._directory)
         return OK if cleared else LEFT
 
     def _is_moving(self) -> bool:
@@ -178,6 +194,8 @@ class Launcher:
     def _look(self) -> None:
         """Checks the state of the replica, and clears up after it."""
         self._check_lease()
+        for number in self._signals:
+            self._end(f"signal {number}")
         if self._leaving or self._must_end:
             self._stop()
         replica = self._replica
@@ -191,8 +209,6 @@ class Launcher:
                 self._lost = True
                 replica.sweep()
                 self._gone = replica.gone() or ""
-        if self._state() != self._said:
-            self._changed.set()
 
     def _check_lease(self) -> None:
         if now_s() - self._answered_s > self._config.lease_s:
@@ -242,96 +258,129 @@ class Launcher:
         )
         return report.encode()
 
-    async def _talk(self) -> None:
-        """Reports and obeys until the server lets the launcher leave."""
-        retry_s = _MIN_RETRY_S
-        while not self._leaving:
-            await self._pass_start()
-            self._changed.clear()
-            sent_s = now_s()
-            try:
-                answer = await self._ask()
-            except ServerUnavailable as error:
-                print(error, file=sys.stderr)
-                await asyncio.sleep(retry_s)
-                retry_s = min(_MAX_RETRY_S, retry_s * 2)
-                continue
-            except Refused as error:
-                # No answer of the server's, for all that is known: it renews no lease.
-                print(error, file=sys.stderr)
-                answer = None
-                if error.status in (401, 403):
-                    await self._obey(LauncherAnswer(leave=True))
-                await asyncio.sleep(retry_s)
-            if answer is not None:
-                # The lease counts from when the report was sent, not from the answer: the server
-                # counts from when it got the report. So the lease ends here before it ends there.
-                self._answered_s, retry_s = sent_s, _MIN_RETRY_S
-                await self._obey(answer)
-
-    async def _pass_start(self) -> None:
-        """Waits a moment while the supervisor starts, so that one report says that it lives."""
-        end_s = now_s() + _SETTLE_S
-        while self._state() == "STARTING" and now_s() < end_s:
-            await asyncio.sleep(_LOOK_S / 2)
-
-    async def _ask(self) -> LauncherAnswer | None:
-        """Returns the server's answer to a report; None if there was something new to report, so
-        that the request was cancelled.
+    def _talk(self) -> None:
+        """Reports and obeys, as far as is possible at once, until the server lets the launcher
+        leave.
         """
-        # A state that is new may change soon, as in a short job. That would cancel a held request,
-        # and cost a connection: so this request is answered at once, and held is the next.
-        holds = self._state() in (self._said, "IDLE", "GONE")
-        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4) if holds else 0
-        timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
-        asking = asyncio.ensure_future(self._link.post(PATH, self._report(hold_s), timeout_s))
-        changed = asyncio.ensure_future(self._changed.wait())
-        try:
-            wanted = {asking, changed} if holds else {asking}
-            await asyncio.wait(wanted, return_when=asyncio.FIRST_COMPLETED)
-            answer = LauncherAnswer.decode(asking.result()) if asking.done() else None
-            if not holds and answer is not None and not answer.is_news:
-                await asyncio.wait({changed}, timeout=_SETTLE_S)
-        except DecodeError as error:
-            raise ServerUnavailable(f"{PATH}: {error}") from error
-        finally:
-            changed.cancel()
-            if not asking.done():
-                asking.cancel()
-        return answer
+        self._go_on_starting()
+        if self._call is not None:
+            self._go_on_asking(self._call)
+        if self._call is None and not self._leaving and self._may_report():
+            self._ask()
 
-    async def _say_last(self) -> None:
+    def _may_report(self) -> bool:
+        state, now = self._state(), now_s()
+        if state != self._seen:
+            # What starts is soon live, and a short job has soon ended: one report says it all.
+            self._seen = state
+            self._quiet_until_s = now + (_SETTLE_S if state in ("STARTING", "LIVE") else 0)
+        if self._starting is not None or now < self._quiet_until_s:
+            return False
+        return now >= self._report_at_s or (self._settles and state != self._said)
+
+    def _ask(self) -> None:
+        # Another state that is new may change soon. That would cancel a held request, and cost a
+        # connection: so this request is answered at once, and held is the next.
+        self._holds = self._state() in (self._said, "IDLE", "LIVE", "GONE")
+        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4) if self._holds else 0
+        timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
+        self._sent_s = now_s()
+        # The thread may take longer where looking up a name does.
+        self._call_until_s = self._sent_s + timeout_s + _REST_S
+        post = self._post = Post(PATH, self._report(hold_s), timeout_s)
+        self._call = BackgroundCall(lambda: self._link.post(post), self._wake)
+
+    def _go_on_asking(self, call: BackgroundCall) -> None:
+        """Obeys the answer to a report if it is there, and gives up a report that is out of date or
+        takes too long.
+        """
+        if not call.done:
+            late = now_s() > self._call_until_s
+            if late or (self._holds and self._state() != self._said):
+                self._cancel()
+            if late:
+                self._retry(f"{PATH}: the server doesn't answer in time")
+            return
+        self._call = None
         try:
-            await self._link.post(PATH, self._report(), _MAX_RETRY_S)
+            answer = LauncherAnswer.decode(call.result())
+        except ServerUnavailable as error:
+            self._retry(error)
+        except DecodeError as error:
+            self._retry(f"{PATH}: {error}")
+        except Refused as error:
+            # No answer of the server's, for all that is known: it renews no lease.
+            self._retry(error)
+            if error.status in (401, 403):
+                self._obey(LauncherAnswer(leave=True))
+        else:
+            # The lease counts from when the report was sent, not from the answer: the server
+            # counts from when it got the report. So the lease ends here before it ends there.
+            self._answered_s, self._retry_s = self._sent_s, _MIN_RETRY_S
+            self._settles = not self._holds and not answer.is_news
+            self._report_at_s = now_s() + (_SETTLE_S if self._settles else 0)
+            self._obey(answer)
+
+    def _cancel(self) -> None:
+        if self._post is not None:
+            self._post.cancel()
+        self._call = self._post = None
+
+    def _retry(self, error: object) -> None:
+        print(error, file=sys.stderr)
+        self._settles, self._report_at_s = False, now_s() + self._retry_s
+        self._retry_s = min(_MAX_RETRY_S, self._retry_s * 2)
+
+    def _say_last(self) -> None:
+        self._cancel()
+        post = Post(PATH, self._report(), _MAX_RETRY_S)
+        call, end_s = BackgroundCall(lambda: self._link.post(post), self._wake), now_s() + _ANSWER_S
+        while not call.done and now_s() < end_s:
+            self._wake.wait(_REST_S)
+        try:
+            call.result()
         except (ServerUnavailable, Refused) as error:
             print(error, file=sys.stderr)
 
-    async def _obey(self, answer: LauncherAnswer) -> None:
+    def _obey(self, answer: LauncherAnswer) -> None:
         if answer.leave:
             self._leaving = True
         run = answer.run
         if run and run.restart > self._restart and not self._leaving and not self._must_end:
-            await self._start(run.restart, run.ticket, stop=answer.stop)
+            self._start(run.restart, run.ticket, stop=answer.stop)
         elif answer.stop:
             self._stop()
 
-    async def _start(self, restart: int, ticket: SupervisorTicket, *, stop: bool) -> None:
+    def _start(self, restart: int, ticket: SupervisorTicket, *, stop: bool) -> None:
+        """Begins a start of the replica; ``_go_on_starting`` does the rest."""
         if self._replica is not None and not self._gone:
             return
         earlier = self._replica
         self._replica, self._restart, self._gone, self._lost = None, restart, "", False
         self._stopped, self._told = False, False
-        loop = asyncio.get_running_loop()
-        if earlier is not None:
-            await loop.run_in_executor(None, earlier.remove)
         if stop:
             self._gone = "the replica was stopped before it started"
+
+        def fetch() -> str:
+            if earlier is not None:
+                earlier.remove()
+            if stop:
+                return ""
+            config, archives = self._config, os.path.dirname(self._archive)
+            return bootstrap.fetch(config.encode(), config.supervisor, archives)
+
+        self._starting = BackgroundCall(fetch, self._wake), restart, ticket
+
+    def _go_on_starting(self) -> None:
+        """Starts the replica's supervisor once its archive is there."""
+        if self._starting is None or not self._starting[0].done:
             return
-        config, archives = self._config, os.path.dirname(self._archive)
+        (fetched, restart, ticket), self._starting = self._starting, None
+        if self._gone:
+            return
+        config = self._config
         try:
-            archive = await loop.run_in_executor(
-                None, bootstrap.fetch, config.encode(), config.supervisor, archives
-            )
+            archive = fetched.result()
             self._check_lease()
             if self._must_end or self._leaving:
                 self._gone = self._must_end or "its launcher leaves"
@@ -347,18 +396,11 @@ class Launcher:
             self._gone = f"the launcher can't start the replica on node {config.node}: {error}"
 
 
-def add_places(ticket: SupervisorTicket, url: str, directory: str) -> None:
-    """Adds to the ticket what the server must know of this node, and the node's folder for copies
-    of buckets.
+def remove_tree(path: str) -> None:
+    """Deletes a directory as far as that can be done."""
+    import shutil  # only now: no replica waits for it
 
-    The copies outlast the starts of the replica. Raises OSError.
-    """
-    places = {"url": url}
-    if ticket.files == COPIED:
-        ticket.copies = os.path.join(directory, COPIES)
-        ticket.buckets = places["files"] = os.path.join(ticket.copies, "files")
-        os.makedirs(ticket.buckets, exist_ok=True)
-    ticket.places = "?" + urlencode(places)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_expired(folder: str, now_s: float) -> None:
@@ -372,19 +414,4 @@ def remove_expired(folder: str, now_s: float) -> None:
         except FileNotFoundError:  # another launcher was faster
             continue
         if expired:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def find_uv(path: str) -> str:
-    """Returns the path of uv: that of the server, or the one in the node's PATH."""
-    return path if os.access(path, os.X_OK) else shutil.which("uv") or path
-
-
-def complete(ticket: SupervisorTicket, scratch: str, server_file: str, host: str) -> None:
-    """Adds to the ticket the paths of this node, and the address at which others reach it."""
-    ticket.server_file, ticket.host = server_file, host
-    ticket.cache = ticket.cache or os.path.join(scratch, "cache")
-    ticket.uv = find_uv(ticket.uv)
-    ticket.kept = os.path.join(scratch, KEPT) if ticket.keeps_files else ""
-    ticket.launchers = os.path.join(scratch, "launchers")
-    ticket.private = (*ticket.private, scratch)
+            remove_tree(path)

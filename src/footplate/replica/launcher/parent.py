@@ -15,12 +15,12 @@ import os
 import signal
 import sys
 import time
-import traceback
 
 from footplate.protocol.launcher import LauncherConfig
 from footplate.replica.file_io import read_text
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.procfs import find_children
+from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -43,9 +43,13 @@ def main(directory: str) -> int:
     incarnation = os.urandom(12).hex()
 
     def serve(deaths: int) -> int:
+        prepared = None
+        if not deaths and config.archive == config.supervisor:
+            # It imports while the launcher does. Forked before that has threads.
+            prepared = PreparedSupervisor.fork()
         from footplate.replica.launcher import launch  # only here: the parent stays small
 
-        return launch.serve(directory, config, incarnation, resumed=deaths > 0)
+        return launch.serve(directory, config, incarnation, prepared, resumed=deaths > 0)
 
     return Parent(serve).run()
 
@@ -116,8 +120,8 @@ class Parent:
             # The parent may have died before prctl: no signal comes then.
             if os.getppid() == parent:
                 code = self._serve(deaths)
-        except BaseException:
-            traceback.print_exc()
+        except BaseException:  # of any kind: it goes to the log of the job
+            sys.excepthook(*sys.exc_info())
         finally:
             sys.stdout.flush()
             sys.stderr.flush()

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 
 from footplate.replica.isolation.syscalls import die_with_parent
 
@@ -87,8 +86,8 @@ def _live(reading: int, parent: int) -> None:
         if os.getppid() == parent:
             code = _prepare(reading)
             sys.stdout.flush()
-    except BaseException:
-        traceback.print_exc()
+    except BaseException:  # of any kind: it goes to the log of the job
+        sys.excepthook(*sys.exc_info())
     finally:
         sys.stderr.flush()
         os._exit(code)

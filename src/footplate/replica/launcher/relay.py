@@ -2,61 +2,134 @@
 
 from __future__ import annotations
 
-import asyncio
+import select
+import socket
+import ssl
+import threading
+import time
 
 from footplate.replica.launcher.server_link import ServerLink
 
 _CHUNK_BYTES = 65536
+_RETRY_S = 0.1
+_WANTS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Relay:
+    """Accepts connections in a thread, and serves each in one of its own."""
+
     def __init__(self, link: ServerLink) -> None:
         self._link = link
-        self._server: asyncio.AbstractServer | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._listener: socket.socket | None = None
 
-    async def open(self) -> int:
+    def open(self) -> int:
         """Opens the listener and returns its port."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        port: int = self._server.sockets[0].getsockname()[1]
+        listener = self._listener = socket.create_server(("127.0.0.1", 0), backlog=100)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        port: int = listener.getsockname()[1]
         return port
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for task in self._tasks:
-            task.cancel()
+        """Closes the listener; connections end with their sides, or with this process."""
+        if self._listener is not None:
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+            self._listener.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._join(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            far_reader, far_writer = await self._link.connect()
-        except (OSError, asyncio.TimeoutError):
-            writer.close()  # as if nobody listened: the supervisor tries again
-            return
-        try:
-            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
-        finally:
-            writer.close()
-            far_writer.close()
-
-
-async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Copies until the end of ``source``. Over TLS the end of one direction ends the other, too."""
-    try:
+    def _accept(self, listener: socket.socket) -> None:
         while True:
-            data = await source.read(_CHUNK_BYTES)
-            if not data:
-                break
-            sink.write(data)
-            await sink.drain()
-        if sink.can_write_eof():
-            sink.write_eof()
-        else:
-            sink.close()
-    except (OSError, RuntimeError):  # the other side is gone
-        sink.close()
+            try:
+                near, _ = listener.accept()
+            except ConnectionAbortedError:
+                continue
+            except OSError:
+                if listener.fileno() < 0:  # it is closed
+                    return
+                time.sleep(_RETRY_S)  # as with too many open files
+                continue
+            threading.Thread(target=self._join, args=(near,), daemon=True).start()
+
+    def _join(self, near: socket.socket) -> None:
+        with near:
+            try:
+                far = self._link.join()
+            except OSError:
+                return  # as if nobody listened: the supervisor tries again
+            with far:
+                near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _Pair(near, far).copy()
+
+
+class _Pair:
+    """Two connections, of which each gets what the other sends. ``far`` may be one over TLS."""
+
+    def __init__(self, near: socket.socket, far: socket.socket) -> None:
+        near.setblocking(False)
+        far.setblocking(False)
+        self._sides = near, far
+        self._unsent = {near: b"", far: b""}
+        """By where it goes: no more is read for a side before that has taken it."""
+        self._ended: set[socket.socket] = set()
+        self._reads_to_write = False
+        """Whether TLS has to read before it can write."""
+
+    def copy(self) -> None:
+        """Copies until the server closes its side, or the node's side ends and can't be heard of
+        over TLS, or one of them fails.
+        """
+        near, far = self._sides
+        try:
+            while True:
+                moved = self._move(near, far) | self._move(far, near)
+                if far in self._ended and not self._unsent[near]:
+                    return
+                if near in self._ended and not self._unsent[far] and not self._end_far(far):
+                    return
+                if not moved:
+                    self._wait()
+        except OSError:  # one side is gone
+            return
+
+    def _move(self, source: socket.socket, sink: socket.socket) -> bool:
+        """Copies once what can be at once; returns whether that was anything."""
+        moved = False
+        if not self._unsent[sink] and source not in self._ended:
+            try:
+                data = source.recv(_CHUNK_BYTES)
+            except _WANTS:
+                data = None
+            if data == b"":
+                self._ended.add(source)
+            moved = data is not None
+            self._unsent[sink] = data or b""
+        if self._unsent[sink]:
+            try:
+                sent = sink.send(self._unsent[sink])
+                self._unsent[sink] = self._unsent[sink][sent:]
+                moved = True
+            except ssl.SSLWantReadError:
+                self._reads_to_write = True
+            except _WANTS:
+                pass
+        return moved
+
+    def _end_far(self, far: socket.socket) -> bool:
+        """Says to the server that nothing more comes; returns False if that can't be said, as
+        over TLS, where the end of one direction ends the other, too.
+        """
+        if isinstance(far, ssl.SSLSocket):
+            return False
+        far.shutdown(socket.SHUT_WR)
+        return True
+
+    def _wait(self) -> None:
+        poll = select.poll()
+        near, far = self._sides
+        for side, other in ((near, far), (far, near)):
+            reads = side not in self._ended and not self._unsent[other]
+            events = select.POLLIN if reads else 0
+            if self._unsent[side]:
+                events |= select.POLLIN if self._reads_to_write else select.POLLOUT
+            if events:
+                poll.register(side, events)
+        self._reads_to_write = False
+        poll.poll()

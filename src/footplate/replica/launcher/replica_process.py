@@ -5,9 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import time
 
@@ -16,6 +14,7 @@ from footplate.replica.file_io import is_there, read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    import subprocess
     from typing import Any
 
     from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
@@ -164,9 +163,13 @@ class ReplicaProcess:
         self._sweep = self._spawn("sweep")
 
     def remove(self) -> None:
+        import shutil  # of a start before this one alone
+
         shutil.rmtree(self.home, ignore_errors=True)
 
     def _spawn(self, verb: str) -> subprocess.Popen[bytes]:
+        import subprocess  # most starts have a prepared supervisor, and no cleanup
+
         with open(self / "supervisor.log", "ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-I", "-S", self._archive, verb, self.home],
