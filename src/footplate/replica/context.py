@@ -169,11 +169,22 @@ class Context:
         Builds read the result in HOME. Raises SpawnFailed, OSError for a reason that may pass.
         """
         if self.ticket.promised is None:
-            from footplate.replica import probe  # where the service said it, nobody pays for it
-
-            self.ticket.promised = probe.find_promised(self.ticket, self.home.path, limited=limited)
+            self.ticket.promised = self._find_promised(limited=limited)
             self.home.write(PROMISED_FILE, self.ticket.promised.encode())
         return self.ticket.promised
+
+    def _find_promised(self, *, limited: bool) -> Promised:
+        from footplate.replica import isolation_cache  # where the service said it, nobody pays
+
+        ticket, home, program = self.ticket, self.home.path, self.command[-1]
+        kept = isolation_cache.read(ticket, home, program, limited=limited)
+        if kept is not None:
+            return kept
+        from footplate.replica import probe  # most replicas find an answer
+
+        found = probe.find_promised(ticket, home, limited=limited)
+        isolation_cache.write(found, ticket, home, program, limited=limited)
+        return found
 
     @property
     def cache(self) -> str:

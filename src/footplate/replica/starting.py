@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 
+from footplate.replica import isolation_cache
 from footplate.replica.disk_space import has_room
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.spawn import SpawnFailed, find_errno, is_transient
@@ -58,6 +59,7 @@ class Starting(Phase):
                 again = f"the supervisor can't start the program now, and tries again: {error}"
                 kind, words = ("DISK_FULL", _NO_ROOM) if full else ("PREPARING", again)
                 return self._wait(now, kind, words)
+            isolation_cache.forget(self.context.ticket)
             prefix = (
                 ("the supervisor can't start the program: ") if isinstance(error, OSError) else ""
             )

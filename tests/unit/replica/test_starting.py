@@ -10,7 +10,10 @@ from typing import cast
 
 import pytest
 
+from footplate.protocol.ticket import SupervisorTicket
+from footplate.replica import isolation_cache
 from footplate.replica.context import Context
+from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import Delivering, Phase
 from footplate.replica.program_spec import TaskError
@@ -44,6 +47,7 @@ class FakeContext:
     now: float = 0.0
     child: object = None
     containment: None = None
+    ticket: SupervisorTicket = field(default_factory=SupervisorTicket)
 
     def monotonic(self) -> float:
         return self.now
@@ -152,3 +156,13 @@ def test_what_has_made_a_process_is_not_taken_again(tmp_path: Path) -> None:
 def test_another_failure_ends_the_start(tmp_path: Path, failure: Exception) -> None:
     rig = Rig(tmp_path, failure)
     assert rig.advance() is Delivering
+
+
+def test_a_start_without_what_its_node_promises_lets_the_next_one_try_again(
+    tmp_path: Path,
+) -> None:
+    rig = Rig(tmp_path, Unavailable("the server promised isolation by cgroup"))
+    rig.context.ticket.launchers = str(tmp_path / "launchers")
+    (tmp_path / isolation_cache.FILE).touch()
+    assert rig.advance() is Delivering
+    assert not (tmp_path / isolation_cache.FILE).exists()
