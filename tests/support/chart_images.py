@@ -9,6 +9,7 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,17 +48,7 @@ def save_chart_images(folder: Path) -> tuple[Path, Path]:
     work.mkdir(parents=True)
     found = folder / "footplate.tar", folder / "postgresql.tar"
     with private_podman(folder / "podman") as engine:
-        _build_base(engine, work)
-        podman(
-            engine,
-            "build",
-            *_own_index(),
-            "--build-arg=BASE=localhost/base",
-            "--build-arg=BUILD_BASE=localhost/base",
-            f"--file={ROOT / 'deploy' / 'Containerfile'}",
-            f"--tag={SERVICE}",
-            str(ROOT),
-        )
+        build_service(engine, work)
         _build_postgresql(engine, work)
         for name, file in zip((SERVICE, POSTGRESQL), found, strict=True):
             podman(engine, "save", "--quiet", f"--output={file}", name)
@@ -65,12 +56,33 @@ def save_chart_images(folder: Path) -> tuple[Path, Path]:
     return found
 
 
-def podman(engine: PrivateEngine, *words: str) -> None:
+def build_service(engine: PrivateEngine, work: Path) -> None:
+    """Builds the image ``SERVICE`` as a release does, but from a wheel for this platform alone."""
+    _build_base(engine, work)
+    context = work / "context"
+    build = ("-m", "hatchling", "build", "-t", "wheel", "-d", str(context / "dist"))
+    subprocess.run((sys.executable, *build), cwd=ROOT, check=True, capture_output=True)
+    podman(
+        engine,
+        "build",
+        *_own_index(),
+        "--format=docker",  # OCI's has no health checks
+        "--build-arg=BASE=localhost/base",
+        "--build-arg=VERSION=1.0",
+        f"--file={ROOT / 'deploy' / 'Containerfile'}",
+        f"--tag={SERVICE}",
+        str(context),
+    )
+
+
+def podman(engine: PrivateEngine, *words: str) -> str:
+    """Runs a command of podman and returns its output."""
     environment = {**os.environ, **engine.environment}
     done = subprocess.run(
         ("podman", *words), env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    return done.stdout
 
 
 def _own_index() -> list[str]:
