@@ -148,7 +148,7 @@ class Reports:
         if all(isinstance(step, JobEvent) for step in steps):
             self.store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
             return job
-        # Replicas of a gang often report at the same time; what one read before is out of date then.
+        # Replicas of a gang often report at once, and what one read before is out of date then.
         known = job if len(job.replicas) == 1 else None
         after = self._updates.apply(job.uid, steps, known)
         self.wake()
