@@ -78,10 +78,15 @@ def database(context: Context) -> str:
     return f"sqlite:///{context.service.data_dir / 'footplate.db'}"
 
 
+ENDED = (".ended", ".terms")
+"""What stays of attempts for a day, so that no former leader starts them."""
+
+
 def leftovers(context: Context) -> list[str]:
     """Homes of replicas, those that are being removed, too; when there are none, processes."""
     homes = context.service.data_dir / "replicas"
-    found = (*homes.glob("[!.]*"), *homes.glob(".*/*"))
+    found = [*homes.glob("[!.]*"), *homes.glob(".*/*")]
+    found = [path for path in found if path.parent.name not in ENDED]
     return [path.name for path in found] or [str(pid) for pid in find_living(str(homes))]
 
 
