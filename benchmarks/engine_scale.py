@@ -38,7 +38,7 @@ COMMANDS = {
 id=$(date +%s%N)
 for option; do case $option in --job-name=*) name=${option#--job-name=};; esac; done
 cat > "$FOLDER/$id.part" && mv "$FOLDER/$id.part" "$FOLDER/$id.sh"
-echo "$id|$STATE|Resources|$NODE|$name" >> "$FOLDER/jobs"
+echo "$id|$STATE|Resources|$NODE|||$name" >> "$FOLDER/jobs"
 echo "$id"
 """,
     "squeue": 'cat "$FOLDER/jobs"\n',

@@ -11,11 +11,11 @@ from footplate.backends.slurm.outputs import JobEnd
 from footplate.ports.backend import EndCause
 
 QUEUE = """\
-7|RUNNING|None|n1|footplate-s-u-1.0
-8|PENDING|Resources||footplate-s-v-1.0
-9|CANCELLED|None||footplate-s-w-1.0
-10|COMPLETING|None|n[1-2]|a|strange|name
-11|NODE_FAIL|NodeDown|n3|footplate-s-x-1.0
+7|RUNNING|None|n1|||footplate-s-u-1.0
+8|PENDING|Resources||||footplate-s-v-1.0
+9|CANCELLED|None||||footplate-s-w-1.0
+10|COMPLETING|None|n[1-2]|||a|strange|name
+11|NODE_FAIL|NodeDown|n3|||footplate-s-x-1.0
 """
 RECORD = (
     "JobId=12 JobName=footplate-s-u-1.0 UserId=root(0) GroupId=root(0) MCS_label=N/A "
@@ -41,6 +41,16 @@ def test_jobs_of_a_queue() -> None:
     assert [job.lost for job in jobs] == [False, False, False, False, True]
 
 
+def test_the_time_of_a_job_that_runs() -> None:
+    """Of one that waits Slurm says what it expects."""
+    times = "1795963502|1795967102"
+    runs, waits, unknown = outputs.read_jobs(
+        f"7|RUNNING|None|n1|{times}|a\n8|PENDING|Priority||{times}|b\n9|RUNNING|None|n1|N/A|N/A|c\n"
+    ).jobs
+    assert (runs.started_s, runs.ends_s) == (1795963502, 1795967102)
+    assert (waits.ends_s, unknown.ends_s) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("state", "cause", "words"),
     [
@@ -54,7 +64,7 @@ def test_jobs_of_a_queue() -> None:
     ],
 )
 def test_ends_that_slurm_names(state: str, cause: EndCause, words: str) -> None:
-    [job] = outputs.read_jobs(f"12|{state}|None|n1|footplate-s-u-1.0\n").jobs
+    [job] = outputs.read_jobs(f"12|{state}|None|n1|||footplate-s-u-1.0\n").jobs
     assert (job.phase, job.cause) == (JobPhase.ENDED, cause)
     assert words in job.reason
     assert job.reason.endswith(f"(job 12 in Slurm: {state})")
@@ -62,7 +72,7 @@ def test_ends_that_slurm_names(state: str, cause: EndCause, words: str) -> None:
 
 @pytest.mark.parametrize("state", ["SUSPENDED", "STOPPED"])
 def test_a_suspended_job_says_so(state: str) -> None:
-    [job] = outputs.read_jobs(f"12|{state}|None|n1|footplate-s-u-1.0\n").jobs
+    [job] = outputs.read_jobs(f"12|{state}|None|n1|||footplate-s-u-1.0\n").jobs
     assert (job.phase, job.suspended) == (JobPhase.RUNNING, True)
     assert job.reason == (
         f"Slurm has suspended the job: its programs stand still (job 12 in Slurm: {state})"
@@ -83,7 +93,7 @@ def test_last_words_stand_in_a_jobs_comment(comment: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["7|RUNNING|None|n1|foot", "slurm_load_jobs error\n", "|a|b|c|d\n"]
+    "text", ["7|RUNNING|None|n1|||foot", "slurm_load_jobs error\n", "|a|b|c|d\n"]
 )
 def test_half_an_answer_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="squeue"):
@@ -222,7 +232,7 @@ def test_what_is_refused_and_what_may_be_tried_again(error: str, refused: bool) 
 
 def test_a_record_that_is_none_hides_no_other() -> None:
     """As of a job whose name has a line break."""
-    found = outputs.read_jobs("7|RUNNING|None|n1|one\nof two lines\n8|RUNNING|None|n1|two\n")
+    found = outputs.read_jobs("7|RUNNING|None|n1|||one\nof two lines\n8|RUNNING|None|n1|||two\n")
     assert [job.id for job in found.jobs] == ["7", "8"]
     assert found.oddities == ("a job is left out: squeue says 'of two lines'",)
 
@@ -230,10 +240,10 @@ def test_a_record_that_is_none_hides_no_other() -> None:
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
-        ("7|FAILED|BadConstraints||a", True),
-        ("7|FAILED|BadConstraints|n1|a", False),  # it ran
-        ("7|FAILED|NonZeroExitCode||a", False),
-        ("7|PENDING|BadConstraints||a", False),
+        ("7|FAILED|BadConstraints||||a", True),
+        ("7|FAILED|BadConstraints|n1|||a", False),  # it ran
+        ("7|FAILED|NonZeroExitCode||||a", False),
+        ("7|PENDING|BadConstraints||||a", False),
     ],
 )
 def test_a_job_that_slurm_refused_and_recorded_is_told_from_others(
@@ -280,6 +290,12 @@ def test_states_of_nodes() -> None:
         replace(booted, name="n3", silent=True, off=off),
         replace(booted, name="n4"),
     ]
+
+
+@pytest.mark.parametrize("state", ["IDLE+DRAIN", "DRAINED", "MIXED+DRAIN", "draining"])
+def test_nodes_that_are_to_be_emptied(state: str) -> None:
+    [seen] = states(shown("n1", state))
+    assert seen.draining
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,14 @@ NEW_JOBS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    "end", [1700003600, {"set": True, "infinite": False, "number": 1700003600}]
+)
+def test_the_time_of_a_job_in_both_shapes(end: object) -> None:
+    [job] = rest_answers.read_jobs({"jobs": [{**old_job(7, "RUNNING"), "end_time": end}]}).jobs
+    assert job.ends_s == 1700003600
+
+
 @pytest.mark.parametrize("answer", [OLD_JOBS, NEW_JOBS])
 def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
     jobs = rest_answers.read_own_jobs(answer, "ada").jobs

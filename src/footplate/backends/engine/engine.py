@@ -63,6 +63,9 @@ class EngineJob:
     """It is refused because it found no room for as long as the engine lets jobs wait."""
     tasks: tuple[EngineTask, ...] = ()
     """The tasks by rank; empty: the engine sees the job as a whole."""
+    started_s: float = 0.0
+    ends_s: float = 0.0
+    """When it started and when its time is over, if it runs (Unix time); 0: unknown."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ class NodeState:
     """When the engine's daemon was started there (Unix time)."""
     off: str = ""
     """What ends all that ran there, after the node's name in a sentence: ``is powered off``."""
+    draining: bool = False
+    """It is to start nothing more."""
 
 
 @dataclass(frozen=True)

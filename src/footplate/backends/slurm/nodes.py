@@ -12,6 +12,7 @@ from footplate.backends.slurm.rest_job import read_memory_mb
 
 MAX_NAMES = 100_000
 OFF = frozenset({"POWERED_DOWN", "POWERED_OFF"})
+DRAINING = frozenset({"DRAIN", "DRAINED", "DRAINING"})
 SILENT = frozenset({"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"})
 """States of nodes, and flags beside them."""
 _RANGES = re.compile(r"([^\[\],]*)\[([^\]]+)\](.*)")
@@ -57,6 +58,7 @@ def see_state(node: SlurmNode) -> NodeState:
         booted_s=node.booted_s,
         daemon_started_s=node.daemon_started_s,
         off="is powered off in Slurm" if off else "",
+        draining=not DRAINING.isdisjoint(split_state(node.state)),
     )
 
 

@@ -14,7 +14,7 @@ from footplate.backends.slurm.nodes import SILENT, SlurmNode, expand, split_stat
 from footplate.domain.formatting import last_line
 from footplate.ports.backend import EndCause
 
-SQUEUE_FORMAT = "%i|%T|%r|%N|%j"
+SQUEUE_FORMAT = "%i|%T|%r|%N|%S|%e|%j"
 NODE_FORMAT = "%N|%T|%c|%m|%G|%f"
 
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"})
@@ -129,11 +129,19 @@ def read_each(records: Iterable[Record], read: Callable[[Record], EngineJob]) ->
 
 
 def _read_job(line: str) -> EngineJob:
-    fields = line.split("|", 4)
-    if len(fields) != 5 or not fields[0].strip():
+    fields = line.split("|", 6)
+    if len(fields) != 7 or not fields[0].strip():
         raise ValueError(f"squeue says {line[:100]!r}")
-    job_id, state, reason, nodes, name = (field.strip() for field in fields)
-    return make_job(job_id, name, state, reason, nodes)
+    job_id, state, reason, nodes, started, ends, name = (field.strip() for field in fields)
+    job = make_job(job_id, name, state, reason, nodes)
+    return add_times(job, _read_moment(started), _read_moment(ends))
+
+
+def add_times(job: EngineJob, started_s: float, ends_s: float) -> EngineJob:
+    """Returns the job with its times, if it runs: of one that waits Slurm foretells them."""
+    if job.phase is not JobPhase.RUNNING:
+        return job
+    return replace(job, started_s=started_s, ends_s=ends_s)
 
 
 def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> EngineJob:

@@ -114,9 +114,10 @@ def read_own_jobs(answer: Mapping[str, Any], user: str, prefix: str = "") -> out
 def _read_job(job: Mapping[str, Any]) -> EngineJob:
     try:
         reason, nodes = str(job.get("state_reason") or ""), str(job.get("nodes") or "")
-        return outputs.make_job(
+        made = outputs.make_job(
             str(int(job["job_id"])), str(job["name"]), _state(job["job_state"]), reason, nodes
         )
+        return outputs.add_times(made, _number(job.get("start_time")), _number(job.get("end_time")))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"a job in slurmrestd's answer lacks {error}") from error
 
