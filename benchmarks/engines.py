@@ -2,7 +2,8 @@
 
 Peers are the engine's own means in the same run: ``sbatch``, bare Pods, ``ray job submit``. Ours
 and theirs take turns. ``engines.py slurm`` takes one engine only, ``--jobs 200`` many jobs of Slurm
-instead of single ones. Wants root; engines that aren't installed are left out.
+instead of single ones, ``--keep-warm 60`` single ones in jobs of Slurm that wait so long for the
+next, beside the same on this machine. Wants root; engines that aren't installed are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
     from engine_peers import Peer
 
-REGION = "europe-west4"
+    from footplate.domain.names import GcsUri
+
+REGION, HERE = "europe-west4", "us-central1"
 SIZES = (1, 2, 3)
 POLL_S = 0.05
 STAY = "import time\ntime.sleep(5)\n"
@@ -37,11 +40,12 @@ STAY = "import time\ntime.sleep(5)\n"
 
 
 @contextmanager
-def service(peer: Peer) -> Iterator[Service]:
+def service(peer: Peer, keep_warm_s: int = 0) -> Iterator[Service]:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         data.mkdir()
         table = f'[[regions]]\nname = "{REGION}"\nscratch = "{folder}/scratch"\n'
+        table += f"keep_warm_s = {keep_warm_s}\n" if keep_warm_s else ""
         (data / "footplate.toml").write_text(table + peer.region)
         os.environ.update(peer.environment)
         with (
@@ -87,6 +91,38 @@ def compare(client: Service, peer: Peer, rounds: int) -> None:
         )
 
 
+def time_line(client: Service, package: GcsUri, region: str) -> tuple[float, str]:
+    """Returns the seconds from a job's POST to its first line, and where it ran."""
+    started = time.perf_counter()
+    name = create(client, package, region=region)
+    next(client.logs(name, follow=True))
+    took_s = time.perf_counter() - started
+    while not client.job(name).state.terminal:
+        time.sleep(POLL_S)
+    return took_s, str(client.job(name).resource.get("engineJobs"))
+
+
+def compare_warm(client: Service, peer: Peer, rounds: int) -> None:
+    package = upload(client, f"{PRINT}\n")
+    for region in (HERE, REGION):
+        time_line(client, package, region)
+    rows, places = [], []
+    for _ in range(rounds):
+        ours, place = time_line(client, package, REGION)
+        rows.append((ours, peer.start(1), time_line(client, package, HERE)[0]))
+        places.append(place)
+    warm, theirs, here = (statistics.median(times) * 1000 for times in zip(*rows, strict=True))
+    ratio = statistics.median(a / b for a, b, _ in rows)
+    over = statistics.median(a - c for a, _, c in rows) * 1000
+    print("| Footplate | `sbatch` | ratio | this machine | later, median | jobs of Slurm |")
+    print("|---|---|---|---|---|---|")
+    print(
+        f"| {warm:.0f} ms | {theirs:.0f} ms | {ratio:.2f} | {here:.0f} ms | {over:.0f} ms "
+        f"| {len(set(places))} |",
+        flush=True,
+    )
+
+
 def run_many(client: Service, peer: Slurm, jobs: int, rounds: int) -> None:
     package = upload(client, f"{PRINT}\n")
     print("| round | jobs | Footplate | `sbatch` | ratio |\n|---|---|---|---|---|")
@@ -117,19 +153,23 @@ def main() -> None:
     parser.add_argument("engines", nargs="*", help=", ".join(ENGINES))
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--keep-warm", type=int, default=0)
     given = parser.parse_args()
     load = os.getloadavg()[0]
-    if not given.jobs:
+    only_slurm = given.jobs or given.keep_warm
+    if not only_slurm:
         print("| peer | replicas | Footplate | peer | later, median (quartiles) | ratio |")
         print("|---|---|---|---|---|---|", flush=True)
-    for name in given.engines or (["slurm"] if given.jobs else ENGINES):
+    for name in given.engines or (["slurm"] if only_slurm else ENGINES):
         with ENGINES[name]() as peer:
             if peer is None:
                 print(f"{name} is not installed here, and left out", file=sys.stderr)
                 continue
-            with service(peer) as client:
+            with service(peer, given.keep_warm) as client:
                 through_footplate(client, 1)  # builds the environment
-                if not isinstance(peer, Slurm) or not given.jobs:
+                if given.keep_warm:
+                    compare_warm(client, peer, given.rounds)
+                elif not isinstance(peer, Slurm) or not given.jobs:
                     compare(client, peer, given.rounds)
                 else:
                     run_many(client, peer, given.jobs, given.rounds)

@@ -19,6 +19,7 @@ from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.backends.engine.warm_launchers import WarmLaunchers, WarmSettings
 from footplate.domain.errors import ServiceError
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
@@ -77,6 +78,7 @@ class EngineRig:
         lease_s: float = 600.0,
         margin_s: float = 60.0,
         fence: tuple[str, ...] = (),
+        keep_warm_s: float = 0.0,
         supervisor: Path | None = None,
         make_ticket: Callable[..., SupervisorTicket] = SupervisorTicket,
     ) -> None:
@@ -91,8 +93,13 @@ class EngineRig:
         self._lease_s, self._margin_s, self._fence = lease_s, margin_s, fence
         self._tokens = LauncherTokens(b"a key of a test")
         files = dict(self._digests())
+        warm = WarmLaunchers(REGION, self._tokens, WarmSettings(keep_warm_s, self.service))
         self.calls = LauncherCalls(
-            self._tokens, {REGION: AttemptFiles(self.root)}, {REGION: make_ticket}, files
+            self._tokens,
+            {REGION: AttemptFiles(self.root)},
+            {REGION: make_ticket},
+            files,
+            {REGION: warm} if keep_warm_s else {},
         )
         self.door = Door(
             Starlette(

@@ -9,14 +9,16 @@ from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
-from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.backends.engine.silences import MAX_GAP_S
+from footplate.backends.engine.warm_launchers import WarmLaunchers
 from footplate.protocol.ticket import SupervisorTicket
 from tests.support.fake_engine import LEASE_S, FakeEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from footplate.backends.engine.warm_launchers import WarmSettings
     from footplate.ports.backend import AttemptStart, Presence
     from tests.support.fake_engine import FakeLauncher
 
@@ -47,7 +49,7 @@ class HandDriven(EngineBackend):
 class World:
     """The backend, its engine, and the launchers that run there, on one clock."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, *, warm: WarmSettings | None = None, **settings: Any) -> None:
         """Create it; ``settings`` are those of ``LauncherSettings``."""
         self.now_s = 1000.0
         self.settings = settings
@@ -55,12 +57,28 @@ class World:
         self.root = folder / "replicas"
         self.files = AttemptFiles(self.root)
         self.tokens = LauncherTokens(b"a key")
-        self.calls = LauncherCalls(
-            self.tokens, {REGION: self.files}, {REGION: SupervisorTicket}, {}
-        )
+        self.warm = warm
+        self.calls = self._make_calls()
         self.backend = self.make_backend()
         self.requests: dict[str, AttemptStart] = {}
         self.stopped: set[str] = set()
+
+    def _make_calls(self) -> LauncherCalls:
+        warm = {} if self.warm is None else {REGION: self._make_warm(self.warm)}
+        return LauncherCalls(
+            self.tokens, {REGION: self.files}, {REGION: SupervisorTicket}, {}, warm
+        )
+
+    def _make_warm(self, settings: WarmSettings) -> WarmLaunchers:
+        return WarmLaunchers(REGION, self.tokens, settings, lambda: self.now_s, lambda: self.now_s)
+
+    def restart_server(self) -> None:
+        """Its connections end, and launchers call again."""
+        self.calls = self._make_calls()
+        self.backend = self.make_backend()
+        for launcher in self.engine.launchers:
+            if launcher.let_go is not None:
+                launcher.let_go = self.calls.hold(launcher.token, lambda: None)
 
     def make_backend(self) -> HandDriven:
         launchers = LauncherSettings(
@@ -122,8 +140,13 @@ class World:
         return [
             each
             for each in self.engine.launchers
-            if each.replica == replica and self.tokens.check(each.token).attempt_id == attempt_id
+            if each.replica == replica and self.served_by(each) == attempt_id
         ]
+
+    def served_by(self, launcher: FakeLauncher) -> str:
+        """The attempt whose replica it serves; '' while it waits for one."""
+        bearer = self.tokens.check(launcher.token)
+        return bearer.attempt_id if isinstance(bearer, LauncherBearer) else ""
 
     def check(self) -> None:
         for attempt_id in self.requests:

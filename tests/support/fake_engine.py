@@ -89,6 +89,10 @@ class FakeLauncher:
     late: int = 0
     """How many looks its engine takes to end it, after its node is back."""
     starts: list[int] = field(default_factory=list)
+    warm: str = ""
+    """What it waits with for another replica, when it may leave its own."""
+    let_go: Callable[[], None] | None = None
+    """Ends the call that it holds while it waits."""
 
     @property
     def live(self) -> bool:
@@ -112,6 +116,7 @@ class FakeLauncher:
         self.ending = self.ending or reason
         self._end_program()
         self.left = True
+        self._hang_up()
 
     def exit(self) -> None:
         """Its program ends by itself."""
@@ -121,6 +126,7 @@ class FakeLauncher:
         """It dies with its program, and reports nothing."""
         self._end_program()
         self.left = True
+        self._hang_up()
 
     def _end_program(self) -> None:
         if self.live:
@@ -139,16 +145,36 @@ class FakeLauncher:
         self.answered_s = now_s
         answer = server.exchange(self.token, self.report())
         if answer.leave:
-            self._end_program()
-            self.left = True
+            self._leave(server)
+        elif answer.serve:
+            self._hang_up()
+            self.token, self.replica = answer.serve, answer.serve.split("/")[3]
         elif answer.run is not None and answer.run.restart > self.restart and not self.live:
             self.restart, self.stopping = answer.run.restart, answer.stop
+            self.warm = answer.run.warm
             self.state = LauncherState.GONE if answer.stop else LauncherState.LIVE
             if not answer.stop:
                 self.starts.append(self.restart)
         elif answer.stop:
             self.stopping = True
             self._end_program()
+
+    def _leave(self, server: Launchers) -> None:
+        """If its replica has ended by itself, nothing of it goes on but its job, and it waits for
+        another replica.
+        """
+        if self.live or not self.warm or self.token == self.warm:
+            self.kill()
+            return
+        self.token, self.incarnation = self.warm, f"{self.incarnation}+"
+        self.restart, self.state, self.stopping, self.starts = -1, LauncherState.IDLE, False, []
+        self.let_go = server.hold(self.token, lambda: None)
+        server.exchange(self.token, self.report())
+
+    def _hang_up(self) -> None:
+        if self.let_go is not None:
+            self.let_go()
+            self.let_go = None
 
 
 class FakeEngine:
@@ -177,6 +203,8 @@ class FakeEngine:
         self.jobs: dict[str, EngineJob] = {}
         self.programs: dict[str, bytes] = {}
         self.limits: dict[str, float] = {}
+        self.time_s = 1e6
+        """The limit of its jobs."""
         self.words: dict[str, str] = {}
         """What jobs have written last, by their ids."""
         self.requests: builtins.list[JobRequest] = []
@@ -267,7 +295,9 @@ class FakeEngine:
                 FakeLauncher(replica, token, job_id, node, incarnation, now_s, boot_id=boot_id)
             )
         nodes = ",".join(self.nodes_of(job_id))
-        self.jobs[job_id] = replace(job, phase=JobPhase.RUNNING, nodes=nodes)
+        self.jobs[job_id] = replace(
+            job, phase=JobPhase.RUNNING, nodes=nodes, started_s=now_s, ends_s=now_s + self.time_s
+        )
 
     def nodes_of(self, job_id: str) -> tuple[str, ...]:
         return tuple(each.node for each in self.of(job_id))

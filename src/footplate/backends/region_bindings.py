@@ -93,6 +93,9 @@ class RegionBinding:
     """Those that a job's label may say."""
     node_lost_s: float | None = None
     """A node whose launcher hasn't called the server for so long is lost."""
+    keep_warm_s: float | None = None
+    """How long a job of Slurm's waits for the next replica when its own has ended; None: it ends.
+    """
     fence: tuple[str, ...] = ()
     """The administrator's command that ends all that runs on a node, whose name it gets."""
 

@@ -211,6 +211,7 @@ KEYS: dict[str, dict[str, Check]] = {
         "slurmrestd": _rule(rest_settings.is_address, rest_settings.RULE),
         "token_file": _path,
         "containers": _containers,
+        "keep_warm_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
         "projects": _check_projects,
         "admit": _check_admit,
         "prologue": _rule(

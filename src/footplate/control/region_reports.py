@@ -55,7 +55,8 @@ class RegionReports:
     """Reports on regions; asks engines on separate threads, so that a hanging engine delays nobody.
 
     ``held`` returns the amounts that are held of a site, by its name. ``problems`` has what reports
-    the jobs and records of an engine that are left out, by region.
+    the jobs and records of an engine that are left out, by region, and ``facts`` what Footplate
+    itself has there.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class RegionReports:
         monotonic: Callable[[], float],
         held: Callable[[str], Amounts] = lambda _: {},
         problems: Mapping[str, Callable[[], tuple[str, ...]]] = MappingProxyType({}),
+        facts: Mapping[str, Callable[[], tuple[str, ...]]] = MappingProxyType({}),
     ) -> None:
         self._regions = regions
         self._catalogue = catalogue
         self._held = held
         self._problems = problems
+        self._facts = facts
         self._engines: Mapping[str, _Question] = {
             name: _Question(name, binding.check, monotonic)
             for name, binding in regions.bound.items()
@@ -145,6 +148,9 @@ class RegionReports:
         problems = unanswered if answer is None else answer.problems
         if region in self._problems:
             problems = (*problems, *self._problems[region]())
+        facts = () if answer is None else answer.facts
+        if region in self._facts:
+            facts = (*facts, *self._facts[region]())
         types = engine.machine_types
         return RegionReport(
             region=region,
@@ -154,7 +160,7 @@ class RegionReports:
             accelerators=tuple(sorted(engine.accelerators)),
             max_replicas=site.replicas,
             reachable=answer is not None and answer.reachable,
-            facts=() if answer is None else answer.facts,
+            facts=facts,
             problems=problems,
         )
 

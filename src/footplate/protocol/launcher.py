@@ -28,6 +28,15 @@ class LauncherConfig(Message):
     """The SHA-256 of the launcher's own archive."""
     bytecode: str = ""
     """The version of bytecode in both, in hexadecimal; empty: that of this Python."""
+    warm: str = ""
+    """The token with which a launcher may wait for another replica; empty: it may not."""
+    expected: SupervisorTicket | None = None
+    """The ticket that the next replica has, too, as far as nothing changes at the server."""
+
+    @property
+    def waits(self) -> bool:
+        """Returns whether the launcher has no replica."""
+        return bool(self.warm) and self.token == self.warm
 
 
 class LauncherReport(Message):
@@ -52,6 +61,10 @@ class WantedStart(Message):
 
     restart: int
     ticket: SupervisorTicket
+    warm: str = ""
+    """The token with which the launcher waits for another replica when it is to leave; empty: it
+    leaves.
+    """
 
 
 class LauncherAnswer(Message, sparse=True):
@@ -60,8 +73,10 @@ class LauncherAnswer(Message, sparse=True):
     leave: bool = False
     stop: bool = False
     run: WantedStart | None = None
+    serve: str = ""
+    """The token of the replica that a launcher serves which had none."""
 
     @property
     def is_news(self) -> bool:
         """Returns whether the answer tells the launcher to do something."""
-        return self.leave or self.stop or self.run is not None
+        return self.leave or self.stop or self.run is not None or bool(self.serve)

@@ -136,7 +136,7 @@ def _places(ticket: SupervisorTicket) -> str:
 
     On a node, whether the program has a mount namespace isn't known yet when the task is requested.
     """
-    if ticket.promised is not None and not ticket.promised.fault(VIEW):
+    if ticket.promised is not None and not ticket.launchers and not ticket.promised.fault(VIEW):
         return "?gcs"
     return ticket.places
 

@@ -209,6 +209,7 @@ class ServiceContext:
         self.site = local_site(settings, self.catalogue)
         bound = bind_regions(settings, self.catalogue, data_dir, cluster)
         self.regions = Regions(Binding(StandbyBackend(), self.site), bound)
+        self.region_facts: dict[str, Callable[[], tuple[str, ...]]] = {}
         self.region_problems: dict[str, Callable[[], tuple[str, ...]]] = {}
         """What the leader reports of its regions, by their names; empty where another leads."""
         self.engine = ServiceEngine(settings, data_dir)

@@ -304,7 +304,8 @@ class JobServices:
         )
         self.status = Status(store, clock, leader.wake)
         self.region_reports = RegionReports(
-            regions, catalogue, time.monotonic, queue.held_of, context.region_problems
+            *(regions, catalogue, time.monotonic, queue.held_of),
+            *(context.region_problems, context.region_facts),
         )
         self.validation = Validation(
             store,

@@ -72,7 +72,7 @@ class LeaderServices:
         settings, clock, buckets = context.settings, context.clock, context.buckets
         fenced = context.database.fenced(lease)
         store = context.observed(fenced)
-        bound = engines.bind(context.regions.bound, context.region_problems)
+        bound = engines.bind(context.regions.bound, context.region_problems, context.region_facts)
         regions = Regions(Binding(make_backend(), context.site), bound)
         self._backends = regions.backends()
         self._leftovers = context.engine.leftovers()

@@ -19,6 +19,7 @@ from footplate.backends.engine.engine import Engine, LauncherRequest
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.backends.engine.node_check import NodeCheck, NodeNeeds
+from footplate.backends.engine.warm_launchers import WarmLaunchers, WarmSettings
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.backends.region_bindings import RegionBinding, check_names
 from footplate.backends.region_keys import (
@@ -261,18 +262,29 @@ class RegionEngines:
             {name: AttemptFiles(self._root(name)) for name in self._regions},
             {name: _tickets(region, settings, data_dir) for name, region in self._regions.items()},
             {self._digest: archive},
+            {name: self._warm(each) for name, each in self._regions.items() if each.keep_warm_s},
         )
 
     def bind(
-        self, bound: Mapping[str, Binding], problems: dict[str, Callable[[], tuple[str, ...]]]
+        self,
+        bound: Mapping[str, Binding],
+        problems: dict[str, Callable[[], tuple[str, ...]]],
+        facts: dict[str, Callable[[], tuple[str, ...]]],
     ) -> dict[str, Binding]:
         """Returns the same bindings with working backends, each of which must be closed.
 
-        What reports the problems of each goes to ``problems``.
+        What reports the problems of each goes to ``problems``, and its jobs that wait for a replica
+        to ``facts``.
         """
         backends = {name: self._backend(name) for name in bound}
         problems.update({name: each.problems for name, each in backends.items()})
+        facts.update({name: each.describe for name, each in self.calls.warm.items()})
         return {name: replace(each, backend=backends[name]) for name, each in bound.items()}
+
+    def _warm(self, region: RegionBinding) -> WarmLaunchers:
+        version = hashlib.sha256(f"{region!r} {self._digest}".encode()).hexdigest()[:16]
+        settings = WarmSettings(region.keep_warm_s or 0.0, version, region.max_replicas or 0)
+        return WarmLaunchers(region.name, self._tokens, settings)
 
     def _root(self, name: str) -> Path:
         return self._data_dir.root / _FOLDER / name

@@ -1,5 +1,6 @@
 """What Slurm's commands print, as recorded of Slurm 22.05, and what is read of it."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -49,6 +50,8 @@ def test_the_time_of_a_job_that_runs() -> None:
     ).jobs
     assert (runs.started_s, runs.ends_s) == (1795963502, 1795967102)
     assert (waits.ends_s, unknown.ends_s) == (0, 0)
+    [unlimited] = outputs.read_jobs("7|RUNNING|None|n1|1795963502|NONE|a\n").jobs
+    assert unlimited.ends_s == math.inf
 
 
 @pytest.mark.parametrize(

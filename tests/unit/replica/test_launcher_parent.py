@@ -11,7 +11,7 @@ from tests.support.local_backend import wait_until
 
 PROGRAM = """\
 import os, signal, sys, time
-from footplate.replica.launcher.parent import MAX_LAUNCHERS, Parent
+from footplate.replica.launcher.parent import MAX_LAUNCHERS, WARM, Parent
 
 def note(name, text):
     with open(name + ".part", "w") as file:
@@ -35,7 +35,7 @@ def is_alive(pid):
         return False
     return True
 
-def serve(deaths):
+def serve(deaths, turn):
 {serve}
 
 sys.exit(Parent(serve, kill_after_s={kill_after_s}).run())
@@ -66,6 +66,39 @@ return 0
     )
     assert parent.wait(LIMIT_S) == 0
     assert (tmp_path / "seen").read_text() == "[1, False]"
+
+
+def test_a_launcher_that_leaves_another_one_to_wait_leaves_no_process(tmp_path: Path) -> None:
+    """Not even a daemon that ignores signals; deaths before that don't count any more."""
+    parent = start(
+        tmp_path,
+        """
+if turn == 0 and not deaths:
+    os.kill(os.getpid(), signal.SIGKILL)
+if turn == 0:
+    orphan()
+    while not os.path.exists("orphan"):
+        time.sleep(0.01)
+    return WARM
+note("seen", [deaths, turn, is_alive(int(open("orphan").read()))])
+return 0
+""",
+    )
+    assert parent.wait(LIMIT_S) == 0
+    assert (tmp_path / "seen").read_text() == "[0, 1, False]"
+
+
+def test_a_signal_between_two_launchers_ends_the_next_one(tmp_path: Path) -> None:
+    parent = start(
+        tmp_path,
+        """
+if turn == 0:
+    os.kill(os.getppid(), signal.SIGTERM)
+    return WARM
+time.sleep(600)
+""",
+    )
+    assert parent.wait(LIMIT_S) == 1
 
 
 def test_an_exception_is_a_death_and_a_launcher_that_leaves_ends_its_parent(

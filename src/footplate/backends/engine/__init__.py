@@ -6,7 +6,8 @@ starts a launcher (``replica.launcher``) for each. The launchers ask the server 
 All that is known stands in files, so that any server with the same data directory goes on after a
 crash. Below ``ROOT/ATTEMPT_ID/``::
 
-    ~A.allocation     {"replicas": [...]}: the allocation number A
+    ~A.allocation     {"replicas": [...], "warm": ...}: the allocation number A; a warm one is
+                      bound from the beginning to a job in which a launcher waits
     ~A.job            {"id": "..."}: the one job of the engine that serves it; removed if the
                       engine refused that job before anything of it ran
     ~A.silent         {"reason": "...", "cause": "..."}: its job has ended so, but a node of it did

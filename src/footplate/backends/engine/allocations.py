@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from footplate.backends.engine.attempt import Allocation, Attempt, Content, Replica
@@ -22,6 +22,8 @@ from footplate.backends.engine.lost_nodes import LostNodeLimits, LostNodes
 from footplate.backends.engine.presence import observe
 from footplate.backends.engine.retries import Retries
 from footplate.backends.engine.start_ends import FINAL, StartEnds, find_task
+from footplate.backends.engine.warm_allocations import WarmAllocations
+from footplate.backends.engine.warm_launchers import WarmLaunchers
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import ReplicaMachine, ReplicaObservation
 
@@ -42,7 +44,7 @@ class Allocations:
     """Submits engine jobs for attempts' allocations and ends starts of which nothing runs.
 
     ``limits`` say when a node is lost. ``settle_s``: how long processes may survive that the engine
-    ended without their launcher.
+    ended without their launcher. ``warm`` are launchers that wait for another attempt.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Allocations:
         limits: LostNodeLimits,
         monotonic: Callable[[], float],
         settle_s: float = 0.0,
+        warm: WarmLaunchers | None = None,
     ) -> None:
         self._engine = engine
+        self._warm = WarmAllocations(engine, files, warm, monotonic)
         self._files = files
         self._prefix = prefix
         self._make_program = make_program
@@ -153,6 +157,11 @@ class Allocations:
             self._by_name.setdefault(job.name, []).append(job)
 
     @property
+    def jobs(self) -> Mapping[str, EngineJob]:
+        """Returns the jobs as the engine listed them last, by their ids."""
+        return self._by_id
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """Returns why attempts aren't brought forward, besides what their replicas wait for."""
         return self._problems.reasons
@@ -188,6 +197,7 @@ class Allocations:
         if asked:
             if self._jobs is not None:
                 self._cancel_orphans(known)
+                self._warm.tend(self._jobs)
             runs = any(job.phase is not JobPhase.ENDED for job in self._jobs or ())
             self.busy = busy or runs or self._jobs is None
         else:
@@ -202,6 +212,7 @@ class Allocations:
         attempt = self._files.load(attempt_id)
         if attempt is None:
             return None
+        self._warm.note(attempt)
         found = self._advance_attempt(attempt)
         names = [self._name(attempt, each) for each in attempt.allocations.values()]
         self._idle.note(attempt, names, stamp, self._trouble)
@@ -229,6 +240,7 @@ class Allocations:
                 reason = allocation.ended or "the replica's job has ended"
                 self._ends.end_start(attempt, replica, reason, allocation.cause)
             return
+        self._warm.move_untaken(attempt, allocation, needed)
         job = self._known(allocation)
         if job is not None and job.suspended:
             self._ends.excuse(attempt, needed)
@@ -342,6 +354,8 @@ class Allocations:
             attempt_id = job.name[len(self._prefix) :].rpartition(".")[0]
             if job.phase is JobPhase.ENDED or attempt_id in known:
                 continue
+            if self._warm.is_used(job, known):
+                continue
             orphans[job.id] = self._orphans.get(job.id, now_s)
             if job.phase is JobPhase.WAITING or now_s - orphans[job.id] > ORPHAN_S:
                 try:
@@ -351,6 +365,7 @@ class Allocations:
                 except Exception:  # an odd record of one job must not hold up all others
                     log.exception("the server can't cancel job %s of the engine", job.id)
         self._orphans = orphans
+        self._warm.forget_others(known)
         self._lost_nodes.keep_only(known)
         self._ends.forget_others(known)
         self._idle.forget_others(known)

@@ -35,6 +35,8 @@ class Allocation:
     cause: EndCause = EndCause.UNKNOWN
     silent: JobEnd | None = None
     """The end of its job, when a node of that did not answer; None: that isn't so."""
+    warm: bool = False
+    """Its job was another attempt's before, whose launcher waited there."""
 
 
 @dataclass(frozen=True)
@@ -197,15 +199,16 @@ def _read_cause(end: Content) -> EndCause:
 
 
 def load_allocation(files: Directory, number: int) -> Allocation:
-    ended = files.read(f"~{number}.ended")
+    ended, made = files.read(f"~{number}.ended"), files.read(f"~{number}.allocation")
     _, bound = files.read_replaced(f"~{number}.job")  # it may be removed and made again
     return Allocation(
         number,
-        tuple(files.read(f"~{number}.allocation").get("replicas", ())),
+        tuple(made.get("replicas", ())),
         str(bound.get("id", "")),
         str(ended["reason"]) if ended else None,
         _read_cause(ended),
         _read_silent(files, f"~{number}.silent"),
+        bool(made.get("warm")),
     )
 
 

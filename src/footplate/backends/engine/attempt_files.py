@@ -109,8 +109,12 @@ class AttemptFiles:
         run_limit_s: float = 0.0,
         project: str = "",
         labels: Mapping[str, str] | None = None,
+        warm_job: str = "",
     ) -> None:
-        """Creates the attempt with its first allocation, all at once. Raises Unavailable."""
+        """Creates the attempt with its first allocation, all at once. Raises Unavailable.
+
+        ``warm_job`` is the engine's job in which a launcher waits for it.
+        """
         making = self.root / f"{_MAKING}{secrets.token_hex(8)}"
         found = tuple(tickets)
         names = [ticket["replica"] for ticket in found]
@@ -120,7 +124,9 @@ class AttemptFiles:
             about = {"region": region, "project": project, "labels": dict(labels or {})}
             order = {"replicas": names, **about, "run_limit_s": run_limit_s}
             _write(making / "order", order)
-            _write(making / "~0.allocation", {"replicas": names})
+            _write(making / "~0.allocation", {"replicas": names, "warm": bool(warm_job)})
+            if warm_job:
+                _write(making / "~0.job", {"id": warm_job})
             for ticket in found:
                 _write(making / start_file(ticket["replica"], ticket["restart"], "ticket"), ticket)
             making.rename(self.root / attempt_id)

@@ -19,6 +19,7 @@ from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.backends.engine.lost_nodes import LostNodeLimits
+from footplate.backends.engine.warm_launchers import WarmLauncher
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, NotLeading, Unavailable
 from footplate.domain.launchers import LEASE_MARGIN_S, LEASE_S
@@ -97,13 +98,17 @@ class EngineBackend:
             settings.limits,
             monotonic,
             settings.settle_s,
+            calls.warm.get(name),
         )
+        self._warm = calls.warm.get(name)
         self._mutex = threading.RLock()
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._listeners: list[Callable[[AttemptId], None]] = []
         self._noted: set[AttemptId] = set()
+        self._unlisted = False
+        """Whether a launcher waits in a job that no list of the engine's had yet."""
         self._seen: dict[AttemptId, tuple[ReplicaObservation, ...]] = {}
         self._monotonic = monotonic
 
@@ -137,10 +142,31 @@ class EngineBackend:
         fault = self._allocations.fault(tickets)
         if fault is not None:
             raise FailedPrecondition(fault)
+        warm = self._find_warm(request, tickets)
+        if warm is not None:
+            # It may move to a job of its own, as one that an earlier start's launcher doesn't take.
+            tickets = [{**each, "in_place": True} for each in tickets]
         self._files.make(
             *(request.attempt_id, request.region, tickets, request.run_limit_s),
-            *(request.project, request.labels),
+            *(request.project, request.labels, "" if warm is None else warm.job),
         )
+        if self._warm is not None and warm is not None:
+            bearer = LauncherBearer(self._name, request.attempt_id, 0, request.tickets[0].replica)
+            self._warm.give(warm, bearer)
+
+    def _find_warm(self, request: AttemptStart, tickets: list[Content]) -> WarmLauncher | None:
+        """Returns a launcher that waits for such an attempt; None if there is none."""
+        if self._warm is None:
+            return None
+        found = None
+        if len(tickets) == 1:
+            limit_s, labels = request.run_limit_s, request.labels
+            kind = self._warm.kind(request.project, limit_s, labels, tickets[0])
+            found = self._warm.find(kind, limit_s, self._allocations.jobs)
+        if self._warm.is_bounded:
+            there = sum(o.presence is not Presence.GONE for o in self.list())
+            self._warm.make_room(there + len(tickets), found)
+        return found
 
     def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
         """Starts replicas again that are gone and older than their tickets, in place or in a new
@@ -263,6 +289,8 @@ class EngineBackend:
         for attempt_id in self._files.attempts():
             self._seen[attempt_id] = self._look(attempt_id)
         self._calls.listen(self._name, self._take)
+        if self._warm is not None:
+            self._warm.arrived = self._list_soon
         self._thread = threading.Thread(target=self._work, name="engine-backend", daemon=True)
         self._thread.start()
 
@@ -288,13 +316,13 @@ class EngineBackend:
             # Before the attempts are taken: one that is noted after that sets the event once more.
             self._woken.clear()
             now_s = self._monotonic()
-            due = now_s - asked_s >= self._poll_s
+            due = now_s - asked_s >= self._poll_s or self._unlisted
             with self._mutex:
                 noted = tuple(self._noted)
                 self._noted.clear()
             try:
                 if due:
-                    asked_s = now_s
+                    asked_s, self._unlisted = now_s, False
                     noted = self._files.attempts()
                     self._allocations.ask()
                 noted = self._allocations.advance_all(noted, asked=due)
@@ -303,6 +331,13 @@ class EngineBackend:
                 log.exception("the server can't list the jobs of region %s", self._name)
             rest_s = self._poll_s if self._allocations.busy else _IDLE_S
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
+
+    def _list_soon(self, job: str) -> None:
+        """Makes the thread ask for the jobs, if it isn't known how long this one may last."""
+        known = self._allocations.jobs.get(job)
+        if known is None or not known.ends_s:
+            self._unlisted = True
+            self._woken.set()
 
     def _refresh(
         self,

@@ -65,7 +65,9 @@ class EngineJob:
     """The tasks by rank; empty: the engine sees the job as a whole."""
     started_s: float = 0.0
     ends_s: float = 0.0
-    """When it started and when its time is over, if it runs (Unix time); 0: unknown."""
+    """When it started and when its time is over, if it runs (Unix time); 0: unknown. Without a
+    limit it ends at infinity.
+    """
 
 
 @dataclass(frozen=True)

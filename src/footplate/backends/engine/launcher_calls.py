@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from footplate.backends.engine.attempt import Attempt, Content, Replica
 from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens, WarmBearer
+from footplate.backends.engine.warm_launchers import WarmLaunchers
 from footplate.domain.errors import NotFound, Unavailable
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.domain.names import AttemptId
@@ -24,7 +26,8 @@ class LauncherCalls:
     """Implements the port ``Launchers`` with the files of each engine, by its name.
 
     ``tickets`` make an engine's tickets from the replica's own values; ``archives`` are the files
-    that launchers may fetch, by their SHA-256.
+    that launchers may fetch, by their SHA-256. ``warm`` has the engines whose launchers wait for
+    their next replica.
     """
 
     def __init__(
@@ -33,8 +36,10 @@ class LauncherCalls:
         files: Mapping[str, AttemptFiles],
         tickets: Mapping[str, Callable[..., SupervisorTicket]],
         archives: Mapping[str, Path],
+        warm: Mapping[str, WarmLaunchers] = MappingProxyType({}),
     ) -> None:
         self._tokens = tokens
+        self.warm = warm
         self.files = files
         self._tickets = tickets
         self._archives = archives
@@ -64,6 +69,9 @@ class LauncherCalls:
 
     def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
         bearer = self._tokens.check(token)
+        if isinstance(bearer, WarmBearer):
+            warm = self.warm.get(bearer.engine)
+            return (lambda: None) if warm is None else warm.hold(bearer.job, wake)
         key = (bearer.engine, bearer.attempt_id)
         with self._mutex:
             waiting = self._waiting.setdefault(key, {})
@@ -82,10 +90,14 @@ class LauncherCalls:
         return release
 
     def look_s(self, token: str) -> float:
+        bearer = self._tokens.check(token)
         # The leader writes all that launchers wait for, and wakes them.
         with self._mutex:
-            leads = self._tokens.check(token).engine in self._listeners
-        return LEADER_LOOK_S if leads else LOOK_S
+            leads = bearer.engine in self._listeners
+        look_s = LEADER_LOOK_S if leads else LOOK_S
+        if isinstance(bearer, WarmBearer) and bearer.engine in self.warm:
+            return min(look_s, self.warm[bearer.engine].look_s(bearer.job))
+        return look_s
 
     def archive(self, token: str, digest: str) -> Path:
         self._tokens.check(token)
@@ -99,6 +111,9 @@ class LauncherCalls:
         files = self.files.get(bearer.engine)
         if files is None:
             return LEAVE
+        if isinstance(bearer, WarmBearer):
+            warm = self.warm.get(bearer.engine)
+            return LEAVE if warm is None else warm.call(bearer, report)
         try:
             return self._answer(files, bearer, report)
         except OSError as error:
@@ -141,9 +156,11 @@ class LauncherCalls:
         if not files.give(attempt.id, replica):
             return LEAVE
         stop = files.is_stopped(attempt.id, replica)
-        make = self._tickets[self._engine_of(files)]
-        ticket = make(token=str(replica.ticket["token"]), restart=replica.restart)
-        return LauncherAnswer(stop=stop, run=WantedStart(replica.restart, ticket))
+        engine = self._engine_of(files)
+        token, number = str(replica.ticket["token"]), replica.restart
+        ticket = self._tickets[engine](token=token, restart=number)
+        warm = self.warm[engine].issue(attempt, report.job) if engine in self.warm else ""
+        return LauncherAnswer(stop=stop, run=WantedStart(number, ticket, warm))
 
     def _engine_of(self, files: AttemptFiles) -> str:
         return next(name for name, each in self.files.items() if each is files)

@@ -73,11 +73,14 @@ class StartEnds:
     ) -> None:
         """Ends a start that has no process in its allocation, and never will have one.
 
-        A start that its launcher never received hasn't begun, and moves to a new allocation.
+        A start that its launcher never received hasn't begun, and moves to a new allocation. If the
+        launcher waited for it in a job of another attempt, that job's end says nothing of it.
         """
+        allocation = attempt.allocations.get(replica.allocation)
+        is_others = allocation is not None and allocation.warm and replica.claim is None
         if not replica.may_move:
             self._files.set_gone(attempt.id, replica, reason, cause)
-        elif cause in FINAL or replica.stopped:
+        elif (cause in FINAL and not is_others) or replica.stopped:
             self._files.stop(attempt.id, replica, reason, cause)
         else:
             self._files.move(attempt.id, replica, max(attempt.allocations) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -134,7 +135,9 @@ def _read_job(line: str) -> EngineJob:
         raise ValueError(f"squeue says {line[:100]!r}")
     job_id, state, reason, nodes, started, ends, name = (field.strip() for field in fields)
     job = make_job(job_id, name, state, reason, nodes)
-    return add_times(job, _read_moment(started), _read_moment(ends))
+    # squeue's word where there is no limit, unless the backfill scheduler wrote one of a year.
+    ends_s = math.inf if ends == "NONE" else _read_moment(ends)
+    return add_times(job, _read_moment(started), ends_s)
 
 
 def add_times(job: EngineJob, started_s: float, ends_s: float) -> EngineJob:

@@ -17,10 +17,10 @@ from footplate.protocol.launcher import LauncherAnswer, LauncherReport
 from footplate.protocol.message import DecodeError
 from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
-from footplate.replica.launcher import bootstrap
+from footplate.replica.launcher import bootstrap, next_replica
 from footplate.replica.launcher.background_call import BackgroundCall, Wake
 from footplate.replica.launcher.node_ticket import COPIES, KEPT, add_places, complete
-from footplate.replica.launcher.parent import LEFT, OK
+from footplate.replica.launcher.parent import LEFT, OK, WARM
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
 from footplate.replica.launcher.server_link import Post, ServerLink
@@ -45,6 +45,9 @@ _SETTLE_S = 0.5
 _REST_S = 1.0
 _KILL_AFTER_S = 30.0
 """How long a supervisor that was asked to end for want of a server, or by the engine, may take."""
+_PROBE_S = 5.0
+_WARM_LEASE_S = 60.0
+"""How long a launcher without a replica waits for an answer: it has nothing to lose."""
 _GIVE_UP_S = 60.0
 """How long a launcher that must end tries to clear up."""
 
@@ -113,6 +116,7 @@ class Launcher:
         self._answered_s = now_s()
         self._boot_id = read_boot_id()
         self._stopped = False
+        self._resumed = False
         self._told = False
         """Whether a supervisor that lives was told to stop."""
         self._said = ""
@@ -135,6 +139,11 @@ class Launcher:
         self._retry_s = _MIN_RETRY_S
         self._starting: tuple[BackgroundCall, int, SupervisorTicket] | None = None
         """A start that waits for its archive."""
+        probed = config.waits and prepared is not None
+        self._probe_until_s = self._answered_s + _PROBE_S if probed else 0.0
+        """How long it may take to find out which isolation programs can have."""
+        self._received = config.expected
+        """The ticket as the server gave it last."""
         self._server_file = os.path.join(directory, "server.json")
         self._url = ""
         """Where programs of this node reach the server."""
@@ -149,7 +158,10 @@ class Launcher:
             signal.signal(number, lambda received, _: self._signals.append(received))
 
     def resume(self) -> None:
-        """Clears up the last start of an earlier process of this launcher."""
+        """Clears up the last start of an earlier process of this launcher, which has died: no other
+        replica follows here.
+        """
+        self._resumed = True
         self._replica = find_last(self._directory, self._incarnation, self._archive)
         if self._replica is not None:
             self._restart = self._replica.restart
@@ -168,7 +180,8 @@ class Launcher:
         self._look()
         while not self._may_leave():
             self._talk()
-            self._wake.wait(_LOOK_S if self._is_moving() else _REST_S / 4)
+            moves = self._is_moving() or self._is_probing()
+            self._wake.wait(_LOOK_S if moves else _REST_S / 4)
             self._look()
         if self._must_end:
             self._say_last()
@@ -178,7 +191,9 @@ class Launcher:
         unsaved = is_there(os.path.join(self._directory, COPIES, UNSAVED))
         if cleared and not unsaved:
             remove_tree(self._directory)
-        return OK if cleared else LEFT
+        if not cleared:
+            return LEFT
+        return WARM if self._may_wait() and self._prepare_next() else OK
 
     def _is_moving(self) -> bool:
         return self._replica is not None and not self._gone and not self._replica.lives
@@ -188,6 +203,38 @@ class Launcher:
         if self._must_end:
             return clear or now_s() > self._end_at_s + _GIVE_UP_S
         return self._leaving and clear
+
+    def _is_probing(self) -> bool:
+        """Returns whether the supervisor is yet to be prepared: before that no replica is asked
+        for.
+        """
+        prepared = self._prepared
+        if prepared is None or now_s() > self._probe_until_s:
+            return False
+        if next_replica.is_probed(self._directory) or prepared.poll() is not None:
+            self._probe_until_s = 0.0
+        return self._probe_until_s > 0
+
+    def _may_wait(self) -> bool:
+        """Returns whether another launcher may wait here for another job's replica: if this one
+        served one, or was to, which ended by itself.
+        """
+        in_order = not (self._must_end or self._lost or self._stopped or self._resumed)
+        return bool(self._config.warm) and not self._config.waits and in_order
+
+    def _prepare_next(self) -> bool:
+        """Writes what the next launcher waits with, in an empty directory; returns whether that was
+        possible.
+        """
+        config = self._config
+        config.token, config.expected = config.warm, self._received
+        try:
+            os.mkdir(self._directory, 0o700)  # fails where something of the replica is left
+            next_replica.keep_config(self._directory, config)
+        except OSError as error:
+            print(f"the launcher can't wait for another replica: {error}", file=sys.stderr)
+            return False
+        return True
 
     # What its replica does.
 
@@ -211,7 +258,10 @@ class Launcher:
                 self._gone = replica.gone() or ""
 
     def _check_lease(self) -> None:
-        if now_s() - self._answered_s > self._config.lease_s:
+        lease_s = self._config.lease_s
+        if self._config.waits:
+            lease_s = min(lease_s, _WARM_LEASE_S)
+        if now_s() - self._answered_s > lease_s:
             self._end("the server has not answered the launcher for longer than lease_s")
 
     def _end(self, reason: str) -> None:
@@ -274,7 +324,7 @@ class Launcher:
             # What starts is soon live, and a short job has soon ended: one report says it all.
             self._seen = state
             self._quiet_until_s = now + (_SETTLE_S if state in ("STARTING", "LIVE") else 0)
-        if self._starting is not None or now < self._quiet_until_s:
+        if self._starting is not None or now < self._quiet_until_s or self._is_probing():
             return False
         return now >= self._report_at_s or (self._settles and state != self._said)
 
@@ -345,11 +395,25 @@ class Launcher:
     def _obey(self, answer: LauncherAnswer) -> None:
         if answer.leave:
             self._leaving = True
+        elif answer.serve:
+            self._serve(answer.serve)
         run = answer.run
         if run and run.restart > self._restart and not self._leaving and not self._must_end:
+            self._config.warm, self._received = run.warm, next_replica.strip(run.ticket)
             self._start(run.restart, run.ticket, stop=answer.stop)
         elif answer.stop:
             self._stop()
+
+    def _serve(self, token: str) -> None:
+        """Serves the replica that the token is for, from now on and whichever process of this
+        launcher does.
+        """
+        self._config.token = self._link.token = token
+        try:
+            next_replica.keep_config(self._directory, self._config)
+        except OSError as error:  # it is served elsewhere, soon
+            print(f"the launcher can't serve another replica: {error}", file=sys.stderr)
+            self._leaving = True
 
     def _start(self, restart: int, ticket: SupervisorTicket, *, stop: bool) -> None:
         """Begins a start of the replica; ``_go_on_starting`` does the rest."""
@@ -385,6 +449,7 @@ class Launcher:
             if self._must_end or self._leaving:
                 self._gone = self._must_end or "its launcher leaves"
                 return
+            ticket.promised = next_replica.find_promised(self._directory, config, self._received)
             complete(ticket, config.scratch, self._server_file, self._link.own_address)
             add_places(ticket, self._url, self._directory)
             ticket.launcher = self._incarnation

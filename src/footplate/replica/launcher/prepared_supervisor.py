@@ -13,6 +13,10 @@ import sys
 
 from footplate.replica.isolation.syscalls import die_with_parent
 
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
 COMMAND = "launch"
 _MOST_BYTES = 1 << 16
 _FAILED = 1
@@ -27,9 +31,9 @@ class PreparedSupervisor:
         self._ended = False
 
     @classmethod
-    def fork(cls) -> PreparedSupervisor | None:
-        """Forks the process; returns None if there can't be one. The caller may have one thread
-        only, since locks of others would stay taken in the child.
+    def fork(cls, prepare: Callable[[], object] = lambda: None) -> PreparedSupervisor | None:
+        """Forks the process, which also does ``prepare``; returns None if there can't be one. The
+        caller may have one thread only, since locks of others would stay taken in the child.
         """
         reading, writing = os.pipe()
         own = os.getpid()
@@ -42,7 +46,7 @@ class PreparedSupervisor:
             return None
         if pid == 0:
             os.close(writing)
-            _live(reading, own)
+            _live(reading, own, prepare)
         os.close(reading)
         return cls(pid, writing)
 
@@ -77,14 +81,14 @@ class PreparedSupervisor:
             os.kill(self._pid, number)
 
 
-def _live(reading: int, parent: int) -> None:
+def _live(reading: int, parent: int, prepare: Callable[[], object]) -> None:
     """Runs the process and never returns: nothing may unwind into the launcher's code."""
     code = _FAILED
     try:
         die_with_parent(signal.SIGTERM)
         # The launcher may have died before prctl: no signal comes then.
         if os.getppid() == parent:
-            code = _prepare(reading)
+            code = _prepare(reading, prepare)
             sys.stdout.flush()
     except BaseException:  # of any kind: it goes to the log of the job
         sys.excepthook(*sys.exc_info())
@@ -93,7 +97,7 @@ def _live(reading: int, parent: int) -> None:
         os._exit(code)
 
 
-def _prepare(reading: int) -> int:
+def _prepare(reading: int, prepare: Callable[[], object]) -> int:
     # Only here: the launcher needs none of it.
     from footplate.replica.fork_server import load
     from footplate.replica.isolation.spawn import close_all_but
@@ -103,6 +107,10 @@ def _prepare(reading: int) -> int:
     title.change(("prepare",))  # it isn't a launcher
     os.setsid()
     supervise = load()
+    try:
+        prepare()
+    except Exception:  # the supervisor does it when it is needed, and says why it can't
+        sys.excepthook(*sys.exc_info())
     order = os.read(reading, _MOST_BYTES)
     if not order:
         return 0

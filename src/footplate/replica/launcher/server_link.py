@@ -76,7 +76,7 @@ class ServerLink:
         self._host: Any = host.encode("ascii") if host.isascii() else host
         """As bytes: of a name as text Python loads what it takes to spell others' alphabets."""
         self._port = port
-        self._token = token
+        self.token = token
         self.own_address = ""
         """That of the node, on the way to the server; empty before the first connection."""
         self._kept: list[tuple[float, socket.socket]] = []
@@ -101,7 +101,7 @@ class ServerLink:
         return parse_object(answer, post.path)
 
     def _post(self, post: Post) -> bytes:
-        request = format_request("POST", post.path, LOOPBACK, self._token, post.body)
+        request = format_request("POST", post.path, LOOPBACK, self.token, post.body)
         kept = self.take_kept()
         if kept is not None:
             response = Response(_MAX_BYTES)

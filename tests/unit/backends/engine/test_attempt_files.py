@@ -10,7 +10,7 @@ import pytest
 
 from footplate.backends.engine.attempt import Attempt, Replica, make_ticket
 from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens, WarmBearer
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import EndCause, Ticket
@@ -219,6 +219,9 @@ def test_a_token_speaks_for_one_launcher() -> None:
     bearer = LauncherBearer("europe-west4", ATTEMPT, 0, "master")
     token = tokens.issue(bearer)
     assert tokens.check(token) == bearer
+    warm = WarmBearer("europe-west4", "7", "a-kind")
+    assert tokens.check(tokens.issue(warm)) == warm
+    assert tokens.issue(warm).rpartition("/")[2] not in token
     for wrong in (token[:-1], token.replace("/0/", "/1/"), "", LauncherTokens(b"b").issue(bearer)):
         with pytest.raises(PermissionDenied):
             tokens.check(wrong)

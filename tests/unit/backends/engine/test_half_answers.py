@@ -21,12 +21,14 @@ from hypothesis.stateful import (
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from footplate.backends.engine.engine import EngineTask, JobPhase
+from footplate.backends.engine.warm_launchers import WarmSettings
 from footplate.ports.backend import EndCause, Presence
 from tests.support.backend_rig import make_request, make_restart
 from tests.support.engine_world import World
 from tests.support.profiles import scaled
 
 STEP_S = 10.0
+KEEP_S = 100.0
 REPLICAS = ("master-replica-0", "worker-replica-0")
 MACHINE = settings(
     max_examples=scaled(8),
@@ -39,12 +41,19 @@ class HalfAnswers(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.world = World(self.folder)
+        self.world = World(self.folder, warm=WarmSettings(KEEP_S, "1"))
         self.numbers = itertools.count(1)
 
-    @initialize(loses=st.booleans(), hides=st.booleans(), tells=st.booleans())
-    def start_a_gang(self, loses: bool, hides: bool, tells: bool) -> None:  # noqa: FBT001
-        """It runs in each course: most of what can go wrong begins there."""
+    @initialize(loses=st.booleans(), hides=st.booleans(), tells=st.booleans(), waits=st.booleans())
+    def start_a_gang(self, loses: bool, hides: bool, tells: bool, waits: bool) -> None:  # noqa: FBT001
+        """It runs in each course: most of what can go wrong begins there.
+
+        Beside it the launcher of an earlier attempt may wait for another one.
+        """
+        if waits:
+            self.start(1)
+            self.run_all()
+            self.forget_what_is_gone(ends=True)
         self.world.engine.loses_answer, self.world.engine.tells_lost = loses, tells
         self.start(2)
         self.world.turn(STEP_S)
@@ -166,11 +175,27 @@ class HalfAnswers(RuleBasedStateMachine):
             launcher.kill()
         else:
             self.world.engine.reach(launcher, reachable=False)
-        self._restart(self.world.tokens.check(launcher.token).attempt_id)
+        if (attempt_id := self.world.served_by(launcher)) in self.world.requests:
+            self._restart(attempt_id)
 
     @rule()
     def start_the_server_again(self) -> None:
-        self.world.backend = self.world.make_backend()
+        self.world.restart_server()
+
+    @rule(ends=st.booleans())
+    def forget_what_is_gone(self, ends: bool) -> None:  # noqa: FBT001
+        """Their launchers leave, or wait for a replica of another attempt."""
+        world = self.world
+        for attempt_id, request in tuple(world.requests.items()):
+            if ends:
+                for name in world.presences(attempt_id):
+                    for launcher in world.launchers_of(attempt_id, name):
+                        launcher.exit()
+                world.turn()
+            world.backend.forget(request.attempt_id)
+            if not world.presences(attempt_id):
+                del world.requests[attempt_id]
+        world.turn()
 
     @invariant()
     def nothing_runs_twice(self) -> None:
