@@ -49,6 +49,23 @@ def test_a_refusal_is_no_answer_that_renews_the_lease(tmp_path: Path, status: in
         assert "longer than lease_s" in launcher._must_end
 
 
+def test_a_report_for_which_there_is_no_thread_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs of the replica may have taken all: that doesn't end the replica."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        launcher._talk()
+        launcher._talk()
+    assert launcher._call is None
+    assert launcher._report_at_s > launcher._sent_s
+
+
 def test_what_is_fetched_too_late_is_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

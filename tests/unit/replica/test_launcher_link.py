@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from footplate.replica.http_client import Refused, ServerUnavailable, split_url
-from footplate.replica.launcher.background_call import BackgroundCall, Wake
+from footplate.replica.launcher.background_call import BackgroundCall, NoThread, Wake
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.server_link import Post, ServerLink
 from tests.support.certificates import sign_own
@@ -186,6 +186,16 @@ def connect(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), LIMIT_S)
 
 
+@contextmanager
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        yield
+
+
 def receive(connection: socket.socket, size: int) -> bytes:
     data = b""
     while len(data) < size and (piece := connection.recv(65536)):
@@ -234,6 +244,26 @@ def test_a_node_without_a_server_hears_the_end() -> None:
     link = ServerLink("http://127.0.0.1:1", "", "t")
     with closing(Relay(link)) as relay, connect(relay.open()) as near:
         assert near.recv(1) == b""
+
+
+def test_connections_pass_again_when_there_are_threads_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with link_to(answers(OK)) as (link, _), closing(Relay(link)) as relay:
+        port = relay.open()
+        with no_threads(monkeypatch), connect(port) as near:
+            assert near.recv(1) == b""
+        with connect(port) as near:
+            near.sendall(b"{}")
+            assert receive(near, len(OK)) == OK
+
+
+def test_a_call_without_a_thread_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    with no_threads(monkeypatch):
+        call = BackgroundCall(lambda: "answer", Wake())
+    assert call.done
+    with pytest.raises(NoThread, match="can't start new thread"):
+        call.result()
 
 
 def test_a_supervisor_gets_the_connection_of_the_launcher_that_has_just_asked() -> None:

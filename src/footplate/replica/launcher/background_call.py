@@ -40,8 +40,14 @@ class Wake:
             return
 
 
+class NoThread(OSError):
+    """Says that as many threads run as may: the same call may succeed later."""
+
+
 class BackgroundCall:
-    """A call in a thread of its own, which wakes the loop at its end."""
+    """A call in a thread of its own, which wakes the loop at its end; without a thread it is done
+    at once, with NoThread as its error.
+    """
 
     def __init__(self, call: Callable[[], Any], wake: Wake) -> None:
         self._call = call
@@ -49,7 +55,12 @@ class BackgroundCall:
         self._value: Any = None
         self._error: BaseException | None = None
         self.done = False
-        threading.Thread(target=self._run, daemon=True).start()
+        try:
+            threading.Thread(target=self._run, daemon=True).start()
+        except RuntimeError as error:  # a program's threads count, too: the launcher must go on
+            self._error = NoThread(str(error))
+            self.done = True
+            self._wake.set()
 
     def _run(self) -> None:
         try:

@@ -18,7 +18,7 @@ from footplate.protocol.message import DecodeError
 from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap, next_replica
-from footplate.replica.launcher.background_call import BackgroundCall, Wake
+from footplate.replica.launcher.background_call import BackgroundCall, NoThread, Wake
 from footplate.replica.launcher.node_ticket import COPIES, KEPT, add_places, complete
 from footplate.replica.launcher.parent import LEFT, OK, WARM
 from footplate.replica.launcher.relay import Relay
@@ -354,7 +354,7 @@ class Launcher:
         self._call = None
         try:
             answer = LauncherAnswer.decode(call.result())
-        except ServerUnavailable as error:
+        except (ServerUnavailable, NoThread) as error:
             self._retry(error)
         except DecodeError as error:
             self._retry(f"{PATH}: {error}")
@@ -389,7 +389,7 @@ class Launcher:
             self._wake.wait(_REST_S)
         try:
             call.result()
-        except (ServerUnavailable, Refused) as error:
+        except (ServerUnavailable, NoThread, Refused) as error:
             print(error, file=sys.stderr)
 
     def _obey(self, answer: LauncherAnswer) -> None:

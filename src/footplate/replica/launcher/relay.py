@@ -46,7 +46,11 @@ class Relay:
                     return
                 time.sleep(_RETRY_S)  # as with too many open files
                 continue
-            threading.Thread(target=self._join, args=(near,), daemon=True).start()
+            try:
+                threading.Thread(target=self._join, args=(near,), daemon=True).start()
+            except RuntimeError:  # as many run as may: the supervisor tries again
+                near.close()
+                time.sleep(_RETRY_S)
 
     def _join(self, near: socket.socket) -> None:
         with near:
