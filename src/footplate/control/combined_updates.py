@@ -60,12 +60,13 @@ class CombinedUpdates:
         known = updates[0].known if len(updates) == 1 else None
         try:
             job = apply_all(self._store, uid, steps, known).job
-        except Exception as error:
-            if len(updates) > 1:  # one that can't be applied must not hold up the others
-                for each in updates:
+        except BaseException as error:  # of any kind: others wait, and can't be written any more
+            if len(updates) > 1 and isinstance(error, Exception):
+                for each in updates:  # one that can't be applied must not hold up the others
                     self._write(uid, (each,))
             else:
-                updates[0].written.set_exception(error)
+                for each in updates:
+                    each.written.set_exception(error)
             return
         for each in updates:
             each.written.set_result(job)

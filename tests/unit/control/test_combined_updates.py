@@ -30,10 +30,11 @@ class SlowStore(MemoryStore):
         self.began, self.released = Flag(), Flag()
         self.broken: str | None = None
         """The message of events that can't be written."""
+        self.error: BaseException = Unavailable("the disk is full")
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         if any(event.message == self.broken for event in events):
-            raise Unavailable("the disk is full")
+            raise self.error
         self.began.set()
         self.released.wait()
         super().update(job, events)
@@ -95,6 +96,25 @@ def test_one_that_can_not_be_written_does_not_hold_up_the_others(
         with pytest.raises(Unavailable):
             bad.result()
     assert store.get_by_uid(job.uid).replicas[1].phase is Phase.WAITING
+
+
+class Interrupted(BaseException):
+    """As an interrupt of the process is, no Exception."""
+
+
+def test_an_interrupt_is_said_to_each(store: SlowStore, job: Job) -> None:
+    updates, count = CombinedUpdates(store), len(job.replicas)
+    store.broken, store.error = job.replicas[1].name, Interrupted()
+    with ThreadPoolExecutor(count) as threads:
+        first = threads.submit(updates.apply, job.uid, make_steps(job, 0))
+        store.began.wait()
+        others = [threads.submit(updates.apply, job.uid, make_steps(job, n)) for n in (1, 2)]
+        wait_until(lambda: len(updates._waiting.get(job.uid, ())) == 2)
+        store.released.set()
+        first.result()
+        for each in others:
+            with pytest.raises(Interrupted):
+                each.result()
 
 
 def test_a_job_that_is_gone_is_said_to_each(store: SlowStore) -> None:
