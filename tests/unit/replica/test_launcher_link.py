@@ -18,6 +18,7 @@ from footplate.replica.launcher.background_call import BackgroundCall, NoThread,
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.server_link import Post, ServerLink
 from tests.support.certificates import sign_own
+from tests.support.local_backend import wait_until
 
 LIMIT_S = 60
 HELD = b""
@@ -256,6 +257,43 @@ def test_connections_pass_again_when_there_are_threads_again(
         with connect(port) as near:
             near.sendall(b"{}")
             assert receive(near, len(OK)) == OK
+
+
+class LoggedLink(ServerLink):
+    """Its connections end at sockets of this process."""
+
+    def __init__(self) -> None:
+        super().__init__("http://127.0.0.1:1", "", "t")
+        self.happened: list[str] = []
+        self.ends: list[socket.socket] = []
+
+    def join(self) -> socket.socket:
+        self.happened.append("joined")
+        far, end = socket.socketpair()
+        self.ends.append(end)
+        return far
+
+    def end(self) -> None:
+        self.happened.append("ended")
+        self.ends.pop(0).close()
+
+
+def test_connections_beyond_the_limit_wait_until_others_end() -> None:
+    link = LoggedLink()
+    with closing(Relay(link, most=1)) as relay:
+        port = relay.open()
+        with connect(port) as first, connect(port) as second:
+            second.sendall(b"world")
+            wait_until(lambda: bool(link.ends))
+            for _ in range(10):  # long enough for the second one, if that didn't wait
+                first.sendall(b"hello")
+                assert receive(link.ends[0], 5) == b"hello"
+            link.end()
+            wait_until(lambda: bool(link.ends))
+            assert receive(link.ends[0], 5) == b"world"
+            link.end()
+            assert [receive(each, 1) for each in (first, second)] == [b"", b""]
+    assert link.happened == ["joined", "ended", "joined", "ended"]
 
 
 def test_a_call_without_a_thread_fails(monkeypatch: pytest.MonkeyPatch) -> None:

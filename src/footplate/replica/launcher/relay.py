@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
@@ -12,13 +13,22 @@ from footplate.replica.launcher.server_link import ServerLink
 
 _CHUNK_BYTES = 65536
 _RETRY_S = 0.1
+_MOST = 1000
+_OTHER_DESCRIPTORS = 64
+"""What the launcher needs itself: if it can't connect to report, its replica ends."""
 _WANTS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Relay:
-    """Accepts connections in a thread, and serves each in one of its own."""
+    """Accepts connections in a thread, and serves each in one of its own, ``most`` at a time.
 
-    def __init__(self, link: ServerLink) -> None:
+    More wait: every user of the node can connect, and each connection takes two descriptors.
+    """
+
+    def __init__(self, link: ServerLink, most: int = 0) -> None:
+        """Creates a relay; by default ``most`` is what the process's limit allows."""
+        allowed = (os.sysconf("SC_OPEN_MAX") - _OTHER_DESCRIPTORS) // 2
+        self._free = threading.Semaphore(most or min(_MOST, max(1, allowed)))
         self._link = link
         self._listener: socket.socket | None = None
 
@@ -46,11 +56,19 @@ class Relay:
                     return
                 time.sleep(_RETRY_S)  # as with too many open files
                 continue
+            self._free.acquire()
             try:
-                threading.Thread(target=self._join, args=(near,), daemon=True).start()
+                threading.Thread(target=self._serve, args=(near,), daemon=True).start()
             except RuntimeError:  # as many run as may: the supervisor tries again
+                self._free.release()
                 near.close()
                 time.sleep(_RETRY_S)
+
+    def _serve(self, near: socket.socket) -> None:
+        try:
+            self._join(near)
+        finally:
+            self._free.release()
 
     def _join(self, near: socket.socket) -> None:
         with near:
