@@ -37,8 +37,8 @@ lead() {
   done
 }
 
+write_variable FOOTPLATE_DATA_DIR "$FOOTPLATE_DATA_DIR" # first: it has the log of a failed start
 footplate up --detach --port 0
-write_variable FOOTPLATE_DATA_DIR "$FOOTPLATE_DATA_DIR"
 write_variable FOOTPLATE_PROJECT "${INPUT_PROJECT:-demo}"
 {
   echo "url=$(footplate status --format='value(url)')"

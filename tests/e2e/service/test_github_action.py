@@ -129,6 +129,28 @@ def test_without_lead_nothing_but_the_service_is_named(runner: Runner) -> None:
     }
 
 
+def test_what_a_service_that_is_down_has_left_is_collected(runner: Runner) -> None:
+    """It could not start, or has died: then its log is wanted most."""
+    command = runner.folder / "bin" / "footplate"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\necho no server answers >&2\nexit 1\n")
+    command.chmod(0o755)
+    runner.environment["PATH"] = f"{command.parent}{os.pathsep}{runner.environment['PATH']}"
+    with pytest.raises(AssertionError, match="no server answers"):
+        runner.step("start.sh")
+    runner.environment |= parse((runner.folder / "ENV").read_text())
+    log = Path(runner.environment["FOOTPLATE_DATA_DIR"], "footplate.log")
+    log.parent.mkdir(parents=True)
+    log.write_text("why it ended")
+    runner.step("collect.sh")
+    log.parent.rename(runner.folder / "gone")  # nothing of it has to be stopped
+
+    outputs = runner.outputs()
+    assert outputs["failed"] == "0"
+    assert Path(outputs["folder"], "footplate.log").read_text() == "why it ended"
+    assert "no server answers" in Path(outputs["folder"], "jobs.txt").read_text()
+
+
 def make_wheel(folder: Path) -> Path:
     wheel = folder / "footplate-9-py3-none-any.whl"
     info = "footplate-9.dist-info"
