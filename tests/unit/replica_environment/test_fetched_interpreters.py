@@ -74,6 +74,15 @@ def bare(bench: Bench, tmp_path: Path, mirror: Path) -> Bench:
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     bench.pythons = []
+    # The interpreter that prepares is no interpreter of the machine's: it says it has no home.
+    code = (
+        f"import runpy, sys; sys.base_prefix = {str(nothing)!r}; sys.argv.pop(0); "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    own = tmp_path / "own-python"
+    own.write_text(f'#!/bin/sh\nshift 2\nexec {bench.interpreter} -I -S -c "{code}" "$@"\n')
+    own.chmod(0o755)
+    bench.interpreter = str(own)
     bench.variables |= {
         "PATH": str(nothing),
         "HOME": str(nothing),
