@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from footplate.backends.engine.engine import JobPhase
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
@@ -81,4 +82,5 @@ def test_a_check_says_how_soon_a_node_that_is_cut_off_is_seen(rig: RayRig) -> No
     found = rig.engine.check()
     assert "lost nodes: Ray notices a disconnected node after about 9 s" in found.facts
     assert found.problems == ()
-    assert rig.engine.list("footplate-check-") == ()
+    # Ray may record its end once more after the job was deleted; that goes as old records do.
+    assert all(job.phase is JobPhase.ENDED for job in rig.engine.list("footplate-check-"))

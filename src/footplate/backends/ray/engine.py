@@ -29,6 +29,7 @@ from footplate.ports.engines import EngineReport
 
 KEEP_S = 900.0
 """How long the record of a job that has ended stays, for those who look."""
+_CHECK = "footplate-check-"
 _CHECK_S, _CHECK_POLL_S = 90.0, 0.2
 """How long a job that reads settings may take, and how often it is looked at."""
 _CHECK_AGAIN_S = 600.0
@@ -91,16 +92,18 @@ class RayEngine:
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
         """Returns the jobs; also deletes the records of those that ended long ago."""
-        listing = read(
-            self._dashboard.ask("GET", "/api/jobs/"), lambda said: find_records(said, prefix)
-        )
+        answer = self._dashboard.ask("GET", "/api/jobs/")
+        listing = read(answer, lambda said: find_records(said, prefix))
         drives = any(
             record["status"] == "RUNNING" and "driver.py" in str(record.get("entrypoint"))
             for record in listing.records
         )
         waiting = self._dashboard.list_waiting_groups() if drives else {}
         jobs = tuple(see_job(record, waiting) for record in listing.records)
-        self.oddities = (*listing.oddities, *self._delete_old(jobs))
+        # Ray may record the end of a check's job once more after that job was deleted.
+        checks = read(answer, lambda said: find_records(said, _CHECK)).records
+        left = tuple(see_job(record, {}) for record in checks)
+        self.oddities = (*listing.oddities, *self._delete_old((*jobs, *left)))
         return jobs
 
     def _delete_old(self, jobs: Sequence[EngineJob]) -> tuple[str, ...]:
@@ -195,7 +198,7 @@ class RayEngine:
 
     def _run(self, program: str, limit_s: float, needs: Mapping[str, Any]) -> str:
         """Runs a program as a job with these ``needs``; returns what it prints."""
-        name = f"footplate-check-{secrets.token_hex(4)}"
+        name = f"{_CHECK}{secrets.token_hex(4)}"
         entry = f"{self._settings.python} -c {shlex.quote(program)}"
         body = {"entrypoint": entry, "submission_id": name, **needs}
         self._dashboard.ask("POST", "/api/jobs/", json=body)
