@@ -331,12 +331,10 @@ class Queue:
         """Returns whether the job is later than what the queue holds of it.
 
         A notification may come late, even after the job's end: then it would hold machines here,
-        or take its place in the queue, for as long as no other notification comes.
+        or take its place in the queue, for as long as no other notification comes. So a job that
+        the queue doesn't hold is read: it is new, or has ended.
         """
-        if job.state.terminal:
-            return True
-        known = self._versions.get(job.uid)
-        return job.version == 1 if known is None else job.version > known
+        return job.state.terminal or job.version > self._versions.get(job.uid, job.version)
 
     def _see(self, job: Job) -> None:
         if job.state.terminal or not job.spec.runs_itself:

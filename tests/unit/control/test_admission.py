@@ -168,22 +168,27 @@ def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
 
 def test_a_job_that_was_told_as_written_is_not_read() -> None:
     rig = Rig(make_site(replicas=1))
+    job = rig.submit("one")
     rig.admission.admit()
-    job = make_job("projects/demo/jobs/one", uid="one", created=rig.clock.now())
-    rig.queue.changed(job.uid, job)
+    held = rig.kept.get_by_uid(job.uid)
+    assert dict(rig.queue.held("demo", "us-central1"))["jobs"] == 1
+    rig.queue.changed(job.uid, replace(held, version=held.version + 1, state=State.CANCELLED))
 
-    assert rig.queue.admit() == (job.uid,)
+    assert dict(rig.queue.held("demo", "us-central1")).get("jobs", 0) == 0
 
 
 def test_a_late_notification_brings_nothing_back() -> None:
     rig = Rig(make_site(replicas=1))
     ended, waiting = rig.submit("one"), rig.submit("two")
+    submitted = rig.kept.get_by_uid(ended.uid)
     rig.admission.admit()
     admitted = rig.kept.get_by_uid(ended.uid)
     rig.end(ended)
     rig.admission.admit()
-    for late in (admitted, replace(rig.kept.get_by_uid(waiting.uid), version=1, attempt=0)):
+    overtaken = replace(rig.kept.get_by_uid(waiting.uid), version=1, attempt=0)
+    for late in (submitted, admitted, overtaken):
         rig.queue.changed(late.uid, late)
+        assert rig.queue.admit() == ()
 
     assert dict(rig.queue.held("demo", "us-central1"))["jobs"] == 1
     rig.end(waiting)
