@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tests.support import durations
 from tests.support.selection import group_of
-from tests.support.shares import BUDGETS, divide, is_long
+from tests.support.shares import BUDGETS, CLIENTS, divide, is_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,7 +73,11 @@ def collect(*places: str) -> list[str]:
 
 def main() -> int:
     committed, measured = durations.load(), durations.load(durations.MEASURED)
-    measured = {name: each for name, each in measured.items() if durations.exists(name)}
+    measured = {
+        name: each
+        for name, each in measured.items()
+        if durations.exists(name) and not name.startswith(CLIENTS)
+    }
     if "--write" in sys.argv:
         names = collect()
         durations.COMMITTED.unlink(missing_ok=True)

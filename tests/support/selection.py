@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from tests.support import ROOT
 from tests.support.durations import load
-from tests.support.shares import count_shares, divide, is_long, parse_share, share_of
+from tests.support.shares import (
+    CLIENTS,
+    COMMIT,
+    choose_clients,
+    count_shares,
+    divide,
+    is_long,
+    list_clients,
+    parse_share,
+    share_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +54,7 @@ GROUPS = {
     "tests/contract/test_buckets.py": "stores",
     "tests/unit/buckets/test_s3_store.py": "stores",
     "tests/api/storage/test_bound_clients.py": "stores",
+    "tests/compatibility": "compatibility",
     "tests/console": "console",
 }
 """Tests that run in one worker, because they share an engine, an environment or a service."""
@@ -64,6 +75,7 @@ SLOW = (
     "tests/docs/test_walk.py",
     "tests/contract",
     "tests/cli",
+    "tests/compatibility",
     "tests/api",
     "reduction/tests",
     "tests/unit/control/suggestions",
@@ -82,15 +94,21 @@ class Selection:
     def __init__(self, share: str) -> None:
         self._seconds = load()
         self.count = count_shares()
-        self._taken = parse_share(share, self.count, _commit() if share == "commit" else "")
+        commit = _commit() if share == COMMIT else ""
+        self._taken = parse_share(share, self.count, commit)
+        self._clients = choose_clients(list_clients(), share, self._taken, self.count, commit)
         self._shares = divide(self._seconds, group_of, self.count)
 
     def leaves_out(self, name: str) -> bool:
         """Whether it is a long test of a share that isn't taken."""
+        if name.startswith(f"{CLIENTS}::"):
+            return name.partition("[")[2].rstrip("]") not in self._clients
         return is_long(name, self._seconds) and self._share_of(name) not in self._taken
 
     def skips_file(self, path: str) -> bool:
         """Whether no test of the file runs."""
+        if path == CLIENTS:
+            return not self._clients
         return path.endswith(".py") and is_long(path, {}) and self.leaves_out(path)
 
     def order(self, names: Sequence[str]) -> dict[str, tuple[float, int]]:
@@ -111,7 +129,8 @@ class Selection:
         if not left_out:
             return f"Long tests: all {self.count} shares."
         return (
-            f"Long tests: of {self.count} shares {taken} ran, and not {left_out}. "
+            f"Long tests: of {self.count} shares {taken} ran, and not {left_out}; of the clients "
+            f"of other projects {_list(sorted(self._clients)) or 'none'}. "
             "`make test SHARE=1` runs one, SHARE=all runs all."
         )
 
@@ -137,8 +156,8 @@ def _first_of(name: str, places: Iterable[str]) -> str | None:
     return next((each for each in places if path == each or path.startswith(f"{each}/")), None)
 
 
-def _list(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _list(items: Iterable[object]) -> str:
+    return ", ".join(map(str, items))
 
 
 def _commit() -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tests.support import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
 LONG_S = 6.0
@@ -35,7 +35,9 @@ SHARED = (
 """Folders and files whose tests are all long, for their engines and environments."""
 EARLIER_SDKS = ("1.38.1", "1.71.1")
 """Releases of Google's SDK beside the newest one: tests name theirs as a parameter."""
-NONE, ALL = "none", "all"
+NONE, ALL, COMMIT = "none", "all", "commit"
+CLIENTS = "tests/compatibility/test_wall.py"
+"""Its tests are clients of other projects. Each commit runs one of them beside its share."""
 
 
 def count_shares() -> int:
@@ -54,11 +56,25 @@ def parse_share(text: str, count: int, commit: str) -> frozenset[int]:
         return frozenset()
     if text == ALL:
         return frozenset(numbers)
-    if text == "commit":
+    if text == COMMIT:
         return frozenset({int(commit[:7] or "0", 16) % count + 1})
     if text.isdecimal() and int(text) in numbers:
         return frozenset({int(text)})
     raise ValueError(f"SHARE={text}: it is none, all, commit, or a number from 1 to {count}")
+
+
+def list_clients() -> list[str]:
+    """Return the names that CLIENTS has as parameters."""
+    return sorted(path.parent.name for path in (ROOT / CLIENTS).parent.glob("*/client.toml"))
+
+
+def choose_clients(
+    names: Sequence[str], text: str, taken: frozenset[int], count: int, commit: str
+) -> frozenset[str]:
+    """Return those of ``names`` that run: one with ``commit``, else as even parts of all."""
+    if text == COMMIT:
+        return frozenset({names[int(commit[:7] or "0", 16) % len(names)]} if names else ())
+    return frozenset(name for turn, name in enumerate(names) if turn % count + 1 in taken)
 
 
 def is_long(name: str, seconds: Mapping[str, float]) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.selection import Selection
-from tests.support.shares import ALL, divide, is_long, parse_share, share_of
+from tests.support.shares import ALL, choose_clients, divide, is_long, parse_share, share_of
 
 COUNT = 4
 
@@ -114,3 +114,19 @@ def test_a_run_says_which_shares_it_has() -> None:
         .startswith(f"Long tests: of {Selection(ALL).count} shares none")
     )
     assert Selection("all").describe() == f"Long tests: all {Selection(ALL).count} shares."
+
+
+def test_a_commit_runs_one_client_of_other_projects_and_the_shares_run_each_once() -> None:
+    names = ["a", "b", "c", "d", "e"]
+
+    chosen = [
+        choose_clients(names, "commit", frozenset({2}), COUNT, f"{number:07x}")
+        for number in range(10)
+    ]
+    parts = [choose_clients(names, str(n), frozenset({n}), COUNT, "") for n in range(1, COUNT + 1)]
+
+    assert [len(each) for each in chosen] == [1] * 10
+    assert frozenset.union(*chosen) == set(names)
+    assert sorted(name for part in parts for name in part) == names
+    assert choose_clients(names, "none", frozenset(), COUNT, "") == frozenset()
+    assert choose_clients([], "commit", frozenset({1}), COUNT, "123") == frozenset()

@@ -1,0 +1,15 @@
+"""Each client of other projects passes what its row on the page claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.compatibility import find_faults, names, read_client, read_rows, run_client
+
+
+@pytest.mark.parametrize("name", names())
+def test_it_passes_what_its_row_claims(name: str) -> None:
+    client = read_client(name)
+    row = run_client(client)
+    assert find_faults(client, row) == []
+    assert set(read_rows()[name].passed) <= set(row.passed)
