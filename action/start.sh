@@ -15,8 +15,9 @@ write_variable() {
 
 # Writes what the lines of `footplate env` change: the runner takes values, and no shell code.
 lead() {
-  local lines words=() entry name host
-  for host in "${allowed[@]}" ${INPUT_ALLOW_HOSTS:-}; do words+=(--allow-host "$host"); done
+  local lines words=() more entry name host
+  read -ra more -d '' <<<"${INPUT_ALLOW_HOSTS:-}" || true # in words, without patterns of files
+  for host in "${allowed[@]}" "${more[@]}"; do words+=(--allow-host "$host"); done
   lines=$(footplate env --project "${INPUT_PROJECT:-demo}" --region "${INPUT_REGION:-us-central1}" \
     "${words[@]}")
   declare -A before after

@@ -150,7 +150,9 @@ class _Pair:
             reads = side not in self._ended and not self._unsent[other]
             events = select.POLLIN if reads else 0
             if self._unsent[side]:
-                events |= select.POLLIN if self._reads_to_write else select.POLLOUT
+                # Only the server's side has TLS, which may have to read before it can write.
+                reads_first = self._reads_to_write and side is far
+                events |= select.POLLIN if reads_first else select.POLLOUT
             if events:
                 poll.register(side, events)
         self._reads_to_write = False
