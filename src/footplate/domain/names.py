@@ -211,6 +211,22 @@ class ModelName:
 
 
 @dataclass(frozen=True)
+class DatasetName:
+    """The name of a dataset: ``projects/{project}/locations/{location}/datasets/{dataset_id}``."""
+
+    project: str
+    location: str
+    dataset_id: str
+
+    @property
+    def collection(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}/datasets"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.dataset_id}"
+
+
+@dataclass(frozen=True)
 class PersistentResourceName:
     """The name of a persistent resource.
 
@@ -259,6 +275,7 @@ _TUNING_JOB = re.compile(rf"{_LOCATED}/hyperparameterTuningJobs/({_SEGMENT})")
 _PIPELINE = re.compile(rf"{_LOCATED}/trainingPipelines/({_SEGMENT})")
 _STUDY = re.compile(rf"{_LOCATED}/studies/({_SEGMENT})")
 _MODEL = re.compile(rf"{_LOCATED}/models/([^/:@]+)")
+_DATASET = re.compile(rf"{_LOCATED}/datasets/({_SEGMENT})")
 _PERSISTENT_RESOURCE = re.compile(rf"{_LOCATED}/persistentResources/({_SEGMENT})")
 
 
@@ -284,6 +301,13 @@ def parse_model_name(text: str) -> ModelName:
     if match := _MODEL.fullmatch(text):
         return ModelName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a model")
+
+
+def parse_dataset_name(text: str) -> DatasetName:
+    """Parses a dataset's name. Raises NotFound: no dataset could ever have this name."""
+    if match := _DATASET.fullmatch(text):
+        return DatasetName(*match.groups())
+    raise NotFound(f"{text!r} is not the name of a dataset")
 
 
 def parse_persistent_resource_name(text: str) -> PersistentResourceName:

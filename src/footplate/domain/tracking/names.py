@@ -12,6 +12,7 @@ from footplate.domain.errors import NotFound
 
 STORES, TENSORBOARDS = "metadataStores", "tensorboards"
 CONTEXTS, ARTIFACTS, EXECUTIONS = "contexts", "artifacts", "executions"
+DATASETS = "datasets"
 EXPERIMENTS, RUNS, TIME_SERIES = "experiments", "runs", "timeSeries"
 OUTER: Mapping[str, str] = MappingProxyType(
     {
@@ -23,6 +24,7 @@ OUTER: Mapping[str, str] = MappingProxyType(
         EXPERIMENTS: TENSORBOARDS,
         RUNS: EXPERIMENTS,
         TIME_SERIES: RUNS,
+        DATASETS: "",
     }
 )
 """Each collection, and the one that it is in; empty: the location itself."""
