@@ -1,0 +1,78 @@
+"""The requests to DatasetService that other collections don't have, and the order of its lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from footplate.domain.datasets import ImportedFiles
+from footplate.domain.tracking.resources import DISPLAY_NAME, Resource
+from footplate.wire.json_model import refuse
+from footplate.wire.json_text import JsonObject, format_object
+from footplate.wire.list_order import parse_parts
+from footplate.wire.vertex_v1.dataset_models import ExportData, ImportData
+from footplate.wire.vertex_v1.rules.datasets import check_export, check_import
+
+SYSTEM_LABELS = "aiplatform.googleapis.com/"
+"""What the keys of labels begin with that only the service sets."""
+_ORDERS: Mapping[str, Callable[[Resource], Any]] = MappingProxyType(
+    {
+        "displayName": lambda record: record.text(DISPLAY_NAME).casefold(),
+        "createTime": lambda record: record.create_time,
+        "updateTime": lambda record: record.update_time,
+    }
+)
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """An export below ``prefix``; ``config`` is the whole ``exportConfig``, as JSON."""
+
+    prefix: str
+    config: str
+
+
+def without_system_labels(body: JsonObject) -> JsonObject:
+    """Returns a dataset without the labels that only the service sets: clients send them back."""
+    labels = body.get("labels")
+    if not isinstance(labels, dict):
+        return body
+    own = {key: value for key, value in labels.items() if not key.startswith(SYSTEM_LABELS)}
+    return {**body, "labels": own}
+
+
+def read_import(body: JsonObject, data_type: str) -> tuple[ImportedFiles, ...]:
+    """Reads an import into a dataset of this type. Raises InvalidArgument with all faults."""
+    understood = ImportData.understand(body)
+    refuse(understood.with_rules(check_import(understood.message, data_type)))
+    return tuple(
+        ImportedFiles(
+            config.import_schema_uri or "",
+            tuple((config.gcs_source and config.gcs_source.uris) or ()),
+            tuple((config.data_item_labels or {}).items()),
+        )
+        for config in understood.message.import_configs or ()
+    )
+
+
+def read_export(body: JsonObject) -> ExportRequest:
+    """Reads an export. Raises InvalidArgument with all faults."""
+    understood = ExportData.understand(body)
+    refuse(understood.with_rules(check_export(understood.message)))
+    config = understood.message.export_config
+    destination = config and config.gcs_destination
+    prefix = (destination and destination.output_uri_prefix) or ""
+    return ExportRequest(prefix, format_object(config.encode() if config else {}))
+
+
+def in_order(records: Sequence[Resource], text: str) -> list[Resource]:
+    """Sorts datasets; equal ones keep their order.
+
+    Raises InvalidArgument: the text is not an order.
+    """
+    found = list(records)
+    for field, descending in reversed(parse_parts(text, _ORDERS)):
+        found.sort(key=field, reverse=descending)
+    return found
