@@ -39,6 +39,10 @@ SERVICES = {
         *("UploadModel", "GetModel", "ListModels", "ListModelVersions", "UpdateModel"),
         *("DeleteModel", "DeleteModelVersion", "MergeVersionAliases", "ExportModel"),
     ),
+    "DatasetService": (
+        *(f"{verb}Dataset" for verb in ALL_VERBS),
+        *("ListDatasets", "ImportData", "ExportData"),
+    ),
     "PersistentResourceService": (
         *(f"{verb}PersistentResource" for verb in (*ALL_VERBS, "Reboot")),
         "ListPersistentResources",
@@ -121,9 +125,12 @@ MIXED_IN = {
     ),
 }
 """What each client of aiplatform calls on its own channel, with its URL here."""
+_DATA_OPERATION = ("OperationMetadata", "Response")
 IN_OPERATIONS = (
     *("DeleteOperationMetadata", "UploadModelOperationMetadata", "UploadModelResponse"),
     *("ExportModelOperationMetadata", "ExportModelResponse"),
+    "CreateDatasetOperationMetadata",
+    *(f"{verb}Data{part}" for verb in ("Import", "Export") for part in _DATA_OPERATION),
     *("SuggestTrialsMetadata", "SuggestTrialsResponse"),
     "CheckTrialEarlyStoppingStateMetatdata",  # Google's spelling
     "CheckTrialEarlyStoppingStateResponse",

@@ -65,6 +65,9 @@ HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         },
         **{("DELETE", f"{kind}/*"): ("etag",) for kind in KINDS},
         ("GET", "artifacts/*:queryArtifactLineageSubgraph"): ("filter", "maxHops"),
+        ("GET", "datasets"): (*_LISTED, "orderBy", "readMask"),
+        ("GET", "datasets/*"): ("readMask",),
+        ("PATCH", "datasets/*"): ("updateMask",),
         ("GET", "timeSeries/*:read"): ("filter", "maxDataPoints"),
         ("GET", "tensorboards/*:batchRead"): ("timeSeries",),
     }
@@ -105,6 +108,7 @@ class Parameters:
     def __init__(self, verb: str, path: str) -> None:
         place = (verb, end_of(path))
         self.honoured = frozenset({"fields", *HONOURED.get(place, ())})
+        self._of_one = place[1].endswith("/*")
         self.without_effect = {**STANDARD, **WITHOUT_EFFECT.get(place, _NO_EFFECT)}
 
     def check(self, query: Iterable[tuple[str, str]]) -> None:
@@ -129,7 +133,8 @@ class Parameters:
         """Returns the parts of the answer that ``fields`` and ``readMask`` ask for."""
         mask = query.get("readMask") or query.get("read_mask")
         if mask and "readMask" in self.honoured:
-            answer = _select_items(answer, _as_fields(mask))
+            select = select_fields if self._of_one else _select_items
+            answer = select(answer, _as_fields(mask))
         fields = query.get("fields")
         return select_fields(answer, fields) if fields else answer
 

@@ -21,9 +21,9 @@ from footplate.wire.scope_keys import BY_CONSOLE, PROGRAM
 
 _KINDS = (
     *("jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines"),
-    *("models", "persistentResources", "studies", "tensorboards"),
+    *("datasets", "models", "persistentResources", "studies", "tensorboards"),
 )
-_VERBS = ("cancel", "upload", "export", "deleteVersion", "mergeVersionAliases", "reboot")
+_VERBS = ("cancel", "upload", "import", "export", "deleteVersion", "mergeVersionAliases", "reboot")
 _METHODS = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 _PROJECT = r"/(?:v1|v1beta1|ui|footplate/v1)(/projects/\{\w+\}(?:/locations/\{\w+\})?"
 _CHANGES = re.compile(

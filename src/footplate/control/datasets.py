@@ -2,31 +2,177 @@
 
 from __future__ import annotations
 
-from footplate.domain.datasets import Dataset
-from footplate.domain.errors import NotFound
-from footplate.domain.names import DatasetName
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from footplate.control.dataset_files import find_files
+from footplate.control.job_updates import TRIES
+from footplate.domain.datasets import (
+    Dataset,
+    DatasetOperation,
+    ImportedFiles,
+    OperationKind,
+    add_operation,
+    merge_imports,
+)
+from footplate.domain.errors import (
+    Aborted,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    ServiceError,
+    Violation,
+)
+from footplate.domain.names import DatasetName, GcsUri
 from footplate.domain.tracking.names import DATASETS, TrackingName
+from footplate.domain.tracking.resources import Fields, Resource, change_fields
+from footplate.ports.buckets import Buckets
+from footplate.ports.clock import Clock
 from footplate.ports.tracking import TrackingStore
-from footplate.wire.vertex_v1.dataset_fields import dataset_of
+from footplate.wire.vertex_v1.dataset_fields import (
+    dataset_of,
+    import_fields,
+    imports_of,
+    operation_fields,
+    operations_of,
+)
+
+MAX_IMPORTS = 10_000
+"""Files of one dataset, which are in its record."""
 
 
 class Datasets:
-    """Finds datasets. They are records of the same kind as TensorBoards."""
+    """The datasets. They are records of the same kind as TensorBoards.
 
-    def __init__(self, store: TrackingStore) -> None:
+    ``wake`` is called when there is an export to do.
+    """
+
+    def __init__(
+        self,
+        store: TrackingStore,
+        buckets: Buckets,
+        clock: Clock,
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
         self._store = store
+        self._buckets = buckets
+        self._clock = clock
+        self._wake = wake
 
     def get(self, name: DatasetName) -> Dataset:
         """Returns the dataset of this name. Raises NotFound."""
         return dataset_of(self._store.get(tracking_name(name)))
 
-    def exists(self, name: DatasetName) -> bool:
+    def operation(self, name: DatasetName, number: int) -> DatasetOperation:
+        """Returns an import or export. Raises NotFound."""
+        for each in operations_of(self._store.get(tracking_name(name))):
+            if each.number == number:
+                return each
+        raise NotFound(f"{name} has no import or export with the number {number}")
+
+    def import_files(
+        self, name: DatasetName, files: Sequence[ImportedFiles], api_version: str
+    ) -> DatasetOperation:
+        """Adds import files to a dataset, unless one is missing: then the operation has failed.
+
+        What the files contain is read by the exports of the dataset.
+
+        Raises NotFound: the dataset doesn't exist; FailedPrecondition: it has too many files.
+        """
+        now = self._clock.now()
+        operation = DatasetOperation(OperationKind.IMPORT, api_version, now, end_time=now)
+        if (error := self._missing(files)) is not None:
+            operation = replace(operation, code=error.code, message=error.message)
+
+        def add(record: Resource) -> Resource:
+            fields = operation_fields(add_operation(operations_of(record), operation))
+            if not operation.succeeded:
+                return write_fields(record, fields)
+            imports = merge_imports(imports_of(record), files)
+            if len(imports) > MAX_IMPORTS:
+                raise FailedPrecondition(
+                    f"{name} would have {len(imports)} import files; allowed: {MAX_IMPORTS}. "
+                    "Use wildcards in the URIs, or join files"
+                )
+            fields = {**fields, **import_fields(imports)}
+            return change_fields(record, fields, fields.keys(), now)
+
+        return self._newest(name, add)
+
+    def export(
+        self, name: DatasetName, directory: str, request: str, api_version: str
+    ) -> DatasetOperation:
+        """Begins to write a dataset's data into ``directory``.
+
+        Raises:
+            NotFound: the dataset doesn't exist.
+            FailedPrecondition: it has no files.
+            InvalidArgument: the directory's bucket doesn't exist.
+        """
+        dataset = self.get(name)
+        if not dataset.sources:
+            way = (
+                "give metadata.inputConfig.gcsSource at create" if dataset.is_tabular else "import"
+            )
+            raise FailedPrecondition(f"{name} has no files to export: {way} files first")
         try:
-            self.get(name)
-        except NotFound:
-            return False
-        return True
+            self._buckets.bucket(GcsUri.parse(directory, "").bucket)
+        except NotFound as error:
+            field = "exportConfig.gcsDestination.outputUriPrefix"
+            raise InvalidArgument.of((Violation(field, error.message),)) from None
+        operation = DatasetOperation(
+            OperationKind.EXPORT,
+            api_version,
+            self._clock.now(),
+            directory=directory,
+            request=request,
+        )
+
+        def add(record: Resource) -> Resource:
+            return write_fields(
+                record, operation_fields(add_operation(operations_of(record), operation))
+            )
+
+        begun = self._newest(name, add)
+        self._wake()
+        return begun
+
+    def _newest(self, name: DatasetName, add: Callable[[Resource], Resource]) -> DatasetOperation:
+        return operations_of(change_record(self._store, tracking_name(name), add))[-1]
+
+    def _missing(self, files: Sequence[ImportedFiles]) -> ServiceError | None:
+        """Returns the error that one of the files doesn't exist; None: all exist."""
+        for uri in dict.fromkeys(uri for each in files for uri in each.uris):
+            try:
+                next(find_files(self._buckets, uri))
+            except ServiceError as error:
+                return error
+        return None
 
 
 def tracking_name(name: DatasetName) -> TrackingName:
     return TrackingName(name.project, name.location, (DATASETS, name.dataset_id))
+
+
+def write_fields(record: Resource, fields: Fields) -> Resource:
+    """Sets fields that no answer has, so that the dataset's update time stays."""
+    return change_fields(record, fields, fields.keys(), record.update_time)
+
+
+def change_record(
+    store: TrackingStore, name: TrackingName, change: Callable[[Resource], Resource]
+) -> Resource:
+    """Changes a dataset's record: loads, decides, and writes guarded by the version; retries.
+
+    Raises:
+        NotFound: the dataset doesn't exist.
+        Aborted: others kept writing it.
+    """
+    for _ in range(TRIES):
+        record = change(store.get(name))
+        try:
+            store.write(record)
+        except Aborted:
+            continue
+        return record
+    raise Aborted(f"other requests keep changing {name}; try again")

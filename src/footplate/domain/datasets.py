@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
@@ -82,7 +82,7 @@ class DatasetOperation:
     directory: str = ""
     request: str = "{}"
     files: tuple[str, ...] = ()
-    counts: tuple[int, ...] = field(default=())
+    counts: tuple[int, ...] = ()
     """The rows or items in the training, validation and test sets."""
 
     @property

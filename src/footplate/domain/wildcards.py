@@ -24,20 +24,20 @@ class Wildcards:
     """A path with wildcards. A bit of an integer stands for a place between its characters."""
 
     def __init__(self, path: str) -> None:
-        tokens = [token[:2] for token in _TOKEN.findall(path)]
-        self._end = 1 << len(tokens)
+        parts = [token[:2] for token in _TOKEN.findall(path)]
+        self._end = 1 << len(parts)
         self._steps: dict[str, int] = {}
         self._one = self._star = self._many = 0
-        for place, token in enumerate(tokens):
+        for place, part in enumerate(parts):
             bit = 1 << place
-            if token == "?":
+            if part == "?":
                 self._one |= bit
-            elif token == "*":
+            elif part == "*":
                 self._star |= bit
-            elif token == "**":
+            elif part == "**":
                 self._many |= bit
             else:
-                self._steps[token] = self._steps.get(token, 0) | bit
+                self._steps[part] = self._steps.get(part, 0) | bit
 
     def match(self, name: str) -> bool:
         places = self._skip(1)
@@ -51,7 +51,5 @@ class Wildcards:
         return bool(places & self._end)
 
     def _skip(self, places: int) -> int:
-        """Adds the places after wildcards that stand for nothing; two such may be neighbours."""
-        empty = self._star | self._many
-        places |= (places & empty) << 1
-        return places | (places & empty) << 1
+        """Adds the places after wildcards that stand for nothing; no two such are neighbours."""
+        return places | (places & (self._star | self._many)) << 1

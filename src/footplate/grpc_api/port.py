@@ -121,14 +121,16 @@ async def _abort(context: Any, failure: Failure) -> bytes:
 
 
 _SERVED = (
-    "jobs, training pipelines, persistent resources, models, Vizier's studies, metadata, "
+    "jobs, training pipelines, persistent resources, models, datasets, Vizier's studies, metadata, "
     "TensorBoards, logs, operations and locations"
 )
 _BY_SERVICE = {
     "ConfigServiceV2": (
         "Footplate keeps only the logs of jobs: it has no log sinks, log buckets or exclusions"
     ),
-    "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
+    "DatasetService": (
+        "Footplate's datasets name files in buckets: they have no versions, items or queries"
+    ),
     "EndpointService": "Footplate trains models and doesn't serve them: it has no endpoints",
     "MetadataService": (
         "Footplate's metadata has resources, links and lineage, but neither schemas nor purges"

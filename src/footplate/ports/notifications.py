@@ -15,6 +15,7 @@ class NoticeKind(Enum):
     """Events alone were added to a job."""
     STUDY = "study"
     MODEL = "model"
+    """A model or a dataset was written."""
     QUOTAS = "quotas"
     PERSISTENT_RESOURCE = "persistent-resource"
     LEASE = "lease"
@@ -23,7 +24,8 @@ class NoticeKind(Enum):
 
 @dataclass(frozen=True)
 class Notice:
-    """A notification; ``key`` is a job's or study's uid, or a model's or resource's name.
+    """A notification; ``key`` is a job's or study's uid, or a name: of a model, a dataset, or a
+    persistent resource.
 
     For other kinds it is empty.
     """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.control.admission import Admission
 from footplate.control.control_loop import Loop
 from footplate.control.cycle import Cycle
+from footplate.control.dataset_exports import DatasetExporter, DatasetExports
 from footplate.control.evaluations import Evaluations
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
@@ -66,7 +67,7 @@ class LeaderServices:
         context.queue.refresh()
         self.leads = leads
         self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
-        self._resources_woken, self._uploads_woken = Event(), Event()
+        self._resources_woken, self._uploads_woken, self._datasets_woken = Event(), Event(), Event()
         self._loops: list[Loop] = []
         self._work_queue = WorkQueue()
         settings, clock, buckets = context.settings, context.clock, context.buckets
@@ -128,6 +129,11 @@ class LeaderServices:
         self._exports = Exports(fenced.models, buckets, clock)
         self._add_loop(self._exports.step, "exports", self._exports_woken)
 
+        self._dataset_exports = DatasetExports(
+            fenced.tracking, DatasetExporter(buckets).export, clock
+        )
+        self._add_loop(self._dataset_exports.step, "dataset exports", self._datasets_woken)
+
         retention = Retention(
             store,
             JobLists(store),
@@ -154,8 +160,9 @@ class LeaderServices:
         """Stops all loops. Jobs keep running."""
         self._leftovers.close()
         # Before the loops: closing a loop waits for its pass, and a pass of exports copies whole
-        # models.
+        # models and datasets.
         self._exports.close()
+        self._dataset_exports.close()
         for loop in reversed(self._loops):
             loop.close()
         for backend in self._backends:
@@ -176,8 +183,9 @@ class LeaderServices:
         self.wake()
 
     def wake_exports(self) -> None:
-        """Wakes the exports, as there may be files of models to copy."""
+        """Wakes the exports, as there may be models or datasets to export."""
         self._exports_woken.set()
+        self._datasets_woken.set()
 
     def wake_resources(self) -> None:
         """Wakes the steps of persistent resources, as some may have to be rebooted or deleted."""

@@ -42,7 +42,7 @@ class CurrentLeader:
             services.begin_search(uid)
 
     def wake_exports(self) -> None:
-        """Wakes the exports, as there may be files of models to copy."""
+        """Wakes the exports, as there may be models or datasets to export."""
         if (services := self.services) is not None:
             services.wake_exports()
 

@@ -39,6 +39,7 @@ from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.api.storage_v1.body import Receiver
 from footplate.api.training_v1 import study_routes, training_routes
 from footplate.api.vertex_v1 import (
+    dataset_routes,
     model_routes,
     persistent_resource_routes,
     tracking_routes,
@@ -47,6 +48,7 @@ from footplate.api.vertex_v1 import (
 )
 from footplate.console import ConsoleParts, console_routes
 from footplate.control.costs import Costs
+from footplate.control.datasets import Datasets
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
@@ -132,6 +134,7 @@ def make_routes(
     launchers: Launchers,
     tuning: TuningServices,
     registry: ModelRegistry,
+    datasets: Datasets,
     followers: Followers,
     end: Callable[[], None],
     servers: Callable[[], Sequence[Server]],
@@ -167,6 +170,7 @@ def make_routes(
         *vertex_routes(jobs, clock, catalogue, trials, paths),
         *model_routes(registry, clock, catalogue),
         *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
+        *dataset_routes(context.database.tracking, datasets, clock, RandomIds(), catalogue),
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
     ]
     described = Described(

@@ -27,6 +27,7 @@ from footplate.api.security import SERVED_HOST, Access
 from footplate.api.wrong_tokens import WrongTokens
 from footplate.console import ConsoleParts, UnknownAddresses
 from footplate.console.feed import Feed
+from footplate.control.datasets import Datasets
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
 from footplate.control.program_keys import KeyedCalls
@@ -165,6 +166,12 @@ class Service:
             RandomIds(),
             context.leader.wake_exports,
         )
+        self._datasets = Datasets(
+            context.database.tracking,
+            context.buckets,
+            context.clock,
+            context.leader.wake_exports,
+        )
         backend = partial(local_backend, settings, data_dir, archive, promised)
         leadership_services = LeadershipServices(
             context.leader,
@@ -193,6 +200,7 @@ class Service:
             self._engines.calls,
             self._tuning,
             self._registry,
+            self._datasets,
             followers,
             self._draining.begin,
             self._servers,

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from footplate.api.accepted_parameters import HONOURED, WITHOUT_EFFECT, Parameters, end_of
 from footplate.api.storage_v1 import accepted_fields, accepted_parameters
+from footplate.domain.datasets import schema_uri
 from footplate.wire.iam import TestIamPermissionsRequest as IamRequest
 from footplate.wire.json_model import OWN_OUTPUT, JsonModel
 from footplate.wire.logging_v2 import entry_models
@@ -22,6 +23,7 @@ from footplate.wire.logging_v2 import requests as log_requests
 from footplate.wire.training_v1 import models as training
 from footplate.wire.training_v1.studies import models as optimizer
 from footplate.wire.vertex_v1 import (
+    dataset_models,
     models,
     pipeline_models,
     resource_models,
@@ -55,8 +57,11 @@ BODIES: Mapping[str, type[JsonModel]] = {
     "Context": tracking_models.Context,
     "CustomJob": models.CustomJob,
     "Execution": tracking_models.Execution,
+    "Dataset": dataset_models.Dataset,
+    "ExportDataRequest": dataset_models.ExportData,
     "ExportModelRequest": pipeline_models.ExportModel,
     "ExportTensorboardTimeSeriesDataRequest": tracking_models.ExportTimeSeries,
+    "ImportDataRequest": dataset_models.ImportData,
     "HyperparameterTuningJob": models.HyperparameterTuningJob,
     "Job": training.JobPatch,
     "ListLogEntriesRequest": log_requests.ListEntriesRequest,
@@ -340,6 +345,7 @@ def test_every_method_refuses_fields_by_name(world: World, api: str, version: st
 PLACE = "/v1/projects/demo/locations/us-central1"
 POOL = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
 MADE: list[tuple[str, dict[str, Any]]] = [
+    ("datasets", {"displayName": "x", "metadataSchemaUri": schema_uri("text")}),
     ("metadataStores/default/contexts?contextId=x", {"displayName": "x"}),
     ("metadataStores/default/artifacts?artifactId=x", {"displayName": "x"}),
     ("metadataStores/default/executions?executionId=x", {"displayName": "x"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from footplate.api.json_route import Call
 from footplate.api.operations import deletion
@@ -12,6 +11,7 @@ from footplate.api.vertex_v1.parents import location_of
 from footplate.control.models import ModelRegistry
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.export_folders import export_folder
 from footplate.domain.filters import Filter
 from footplate.domain.machines import unknown_region
 from footplate.domain.model_registry import Model
@@ -151,7 +151,8 @@ class ModelsApi:
         """Starts the export of a model's files, which are copied after the answer."""
         (name, key), prefix = model_of(call), read_export(call.body())
         model, version = self._registry.get(name, key)
-        folder = _folder(prefix, model, version.number, self._clock.now())
+        named = f"{model.default.display_name}-{version.number}"
+        folder = export_folder(prefix, "model-export", named, self._clock.now())
         _, export = self._registry.export(name, str(version.number), folder, self._version)
         return export_operation(export_name(name, export), export)
 
@@ -167,10 +168,3 @@ def model_of(call: Call) -> tuple[ModelName, str]:
     if not model_id or (at and not key):
         raise NotFound(f"there is no model {call.path['model'][:200]!r}")
     return ModelName(here.project, here.location, model_id), key
-
-
-def _folder(prefix: str, model: Model, number: int, now: datetime) -> str:
-    """Returns a new folder for each export. Source: ExportModelRequest.OutputConfig's reference."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.default.display_name)
-    time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return f"{prefix.rstrip('/')}/model-export-{name}-{number}-{time}/"

@@ -10,7 +10,16 @@ from footplate.api.json_route import Call, json_route
 from footplate.domain.errors import Unimplemented
 from footplate.wire.json_text import JsonObject
 
-REFUSED = {
+_OF_DATASETS = {
+    "datasetVersions": "Footplate keeps no versions of datasets: create another dataset of the "
+    "files as they are now",
+    "dataItems": "Footplate doesn't look into datasets: read the files that they name, or export "
+    "the dataset",
+    "savedQueries": "Footplate has no saved queries: filter by the labels of the import files "
+    "(filterSplit)",
+    "annotationSpecs": "Footplate doesn't look into datasets: the labels are in the import files",
+}
+_OF_LOCATIONS = {
     "pipelineJobs": "Footplate runs no Kubeflow pipelines: run the pipeline with kfp.local, and "
     "send its training steps as custom jobs (aiplatform.CustomJob, or "
     "CustomTrainingJob for a model)",
@@ -20,6 +29,7 @@ REFUSED = {
     "(jupyter nbconvert --to script), and send the script as a custom "
     "job",
 }
+REFUSED = {**_OF_LOCATIONS, **_OF_DATASETS}
 
 
 def unsupported_routes(location: str) -> list[Route]:
@@ -27,8 +37,12 @@ def unsupported_routes(location: str) -> list[Route]:
     methods = ("DELETE", "GET", "PATCH", "POST")
     return [
         json_route(path, dict.fromkeys(methods, _refuser(collection)))
-        for collection in REFUSED
-        for path in (f"{location}/{collection}", f"{location}/{collection}/{{name}}")
+        for parent, collections in (
+            (location, _OF_LOCATIONS),
+            (f"{location}/datasets/{{datasets}}", _OF_DATASETS),
+        )
+        for collection in collections
+        for path in (f"{parent}/{collection}", f"{parent}/{collection}/{{name}}")
     ]
 
 

@@ -15,9 +15,10 @@ from footplate.domain.filters import leaves
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.filters import Filter, LinkedTo, matches, required_links
-from footplate.domain.tracking.names import TrackingName, parse_tracking_name
+from footplate.domain.tracking.names import DATASETS, TrackingName, parse_tracking_name
 from footplate.domain.tracking.points import Extent, Point
 from footplate.domain.tracking.resources import Link, LinkKind, Resource
+from footplate.ports.notifications import NoticeKind
 from footplate.ports.pages import Page
 from footplate.store import documents
 from footplate.store.documents import Labels
@@ -252,6 +253,9 @@ class SqlTracking(SqlLinks, SqlPoints):
     def write(self, *changed: Resource) -> None:
         with self._transactions.writing() as connection:
             _write(connection, changed)
+            if datasets := [str(each.name) for each in changed if each.name.kind == DATASETS]:
+                # One of them may have an export to do.
+                self._transactions.tell(connection, NoticeKind.MODEL, *datasets)
 
     def delete(self, name: TrackingName, version: int | None = None) -> None:
         if not storable(str(name)):

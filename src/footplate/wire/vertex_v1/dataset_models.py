@@ -17,7 +17,7 @@ _NO_ANNOTATIONS = "Footplate doesn't search annotations: put what you need into 
 
 
 class GcsUris(JsonModel):
-    """The ``gcsSource`` of a table; its field is called ``uri``, that of other datasets ``uris``."""
+    """The ``gcsSource`` of a table: its field is ``uri``, where imports have ``uris``."""
 
     uri: list[Text] | None = None
 

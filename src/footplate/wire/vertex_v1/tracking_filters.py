@@ -24,6 +24,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
     names.ARTIFACTS: {**_NODE, "uri": "uri", "state": "state"},
     names.EXECUTIONS: {**_NODE, "state": "state"},
     names.STORES: {},
+    names.DATASETS: {"display_name": "displayName", "metadata_schema_uri": "metadataSchemaUri"},
     names.TENSORBOARDS: {"display_name": "displayName", "is_default": "isDefault"},
     names.EXPERIMENTS: {"display_name": "displayName", "source": "source"},
     names.RUNS: {"display_name": "displayName"},
@@ -84,9 +85,8 @@ class _Reader:
             given.require(ORDERED)
             return Equals((time,), given.comparator, given.time())
         head, *path = name.split(".")
-        if head == "labels" and path:
-            given.require(TEXT)
-            return Equals(("labels", ".".join(path)), given.comparator, value)
+        if head == "labels":
+            return _label(given, ".".join(path))
         if head == "metadata" and self._nodes and len(path) > 1 and path[-1] in _VALUES:
             return _metadata(given, path[:-1], path[-1])
         if name not in self._fields:
@@ -95,6 +95,16 @@ class _Reader:
             return _flag(given, ("isDefault",))
         given.require(TEXT)
         return Equals((self._fields[name],), given.comparator, value)
+
+
+def _label(given: Restriction, key: str) -> Filter:
+    """Reads ``labels.KEY="VALUE"``; ``labels.KEY:*`` and ``labels:KEY`` ask for any value."""
+    value, part = given.value.text, given.comparator is Comparator.MATCHES
+    if not key:
+        given.require((Comparator.MATCHES,))
+        return Equals(("labels", value), given.comparator, "")
+    given.require(TEXT)
+    return Equals(("labels", key), given.comparator, "" if part and value == "*" else value)
 
 
 def _metadata(given: Restriction, path: list[str], kind: str) -> Filter:

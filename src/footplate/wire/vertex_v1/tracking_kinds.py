@@ -1,4 +1,4 @@
-"""The kinds of resources of MetadataService and TensorboardService, in one table."""
+"""The kinds of resources of MetadataService and TensorboardService, in one table, and datasets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 from footplate.domain.tracking import names
 from footplate.wire.vertex_v1 import tracking_models as models
+from footplate.wire.vertex_v1.dataset_fields import INTERNAL
+from footplate.wire.vertex_v1.dataset_models import Dataset
 
 _NODE = ("displayName", "description", "labels", "metadata", "schemaVersion")
 _PLAIN = ("displayName", "description", "labels")
@@ -21,8 +23,9 @@ class Kind:
     """A kind of resource.
 
     ``collection`` is its collection in names; ``listed`` is the field of a list's answer with the
-    resources. ``patched`` are the fields that a patch may set; ``operation``: create and patch
-    return a long-running operation.
+    resources. ``patched`` are the fields that a patch may set. ``operations`` are those of create,
+    update and delete that have operations with a metadata type of their own. ``internal`` are
+    stored fields that no answer has.
     """
 
     collection: str
@@ -32,7 +35,8 @@ class Kind:
     patched: tuple[str, ...]
     required: tuple[str, ...] = ()
     client_id: bool = True
-    operation: bool = False
+    operations: frozenset[str] = frozenset()
+    internal: frozenset[str] = frozenset()
     longest_name: int = MAX_NAME
 
     @property
@@ -64,7 +68,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 models.MetadataStore,
                 "metadataStores",
                 (),
-                operation=True,
+                operations=frozenset({"create", "delete"}),
             ),
             Kind(names.CONTEXTS, "Context", models.Context, "contexts", _NODE),
             Kind(
@@ -79,7 +83,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 (*_PLAIN, "isDefault"),
                 ("displayName",),
                 client_id=False,
-                operation=True,
+                operations=frozenset({"create", "update"}),
             ),
             Kind(
                 names.EXPERIMENTS,
@@ -110,3 +114,16 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         )
     }
 )
+
+DATASET = Kind(
+    names.DATASETS,
+    "Dataset",
+    Dataset,
+    "datasets",
+    _PLAIN,
+    ("displayName", "metadataSchemaUri"),
+    client_id=False,
+    operations=frozenset({"create"}),
+    internal=INTERNAL,
+)
+"""Apart from ``KINDS``, as datasets have handlers of their own."""

@@ -1,4 +1,4 @@
-"""Answers of MetadataService and TensorboardService: resources, events and operations."""
+"""Answers of MetadataService, TensorboardService and DatasetService."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from footplate.domain.tracking.names import STORES, TENSORBOARDS, TrackingName, blob_bucket
+from footplate.domain.datasets import data_type_of
+from footplate.domain.tracking.names import (
+    DATASETS,
+    STORES,
+    TENSORBOARDS,
+    TrackingName,
+    blob_bucket,
+)
 from footplate.domain.tracking.points import Extent
 from footplate.domain.tracking.resources import Link, Resource
 from footplate.wire.json_text import JsonObject
@@ -14,6 +21,8 @@ from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
+SCHEMA_LABEL = "aiplatform.googleapis.com/dataset_metadata_schema"
+"""Each dataset has it."""
 
 
 def resource_json(
@@ -23,10 +32,13 @@ def resource_json(
     extent: Extent | None = None,
 ) -> JsonObject:
     """Returns a resource; ``parents`` are the contexts around it, ``extent`` is a series'."""
-    fields: Any = resource.fields
+    fields: Any = {k: value for k, value in resource.fields.items() if k not in kind.internal}
     answer: JsonObject = {"name": str(resource.name), **fields}
     if kind.is_node:
         answer.setdefault("metadata", {})  # clients look into it, whether it was given or not
+    if kind.collection == DATASETS:
+        title = data_type_of(resource.text("metadataSchemaUri")).upper()
+        answer["labels"] = {**fields.get("labels", {}), SCHEMA_LABEL: title}
     if kind.collection == TENSORBOARDS:
         answer["blobStoragePathPrefix"] = blob_bucket(resource.name)
     if parents:
@@ -61,8 +73,8 @@ def done_json(
     Clients parse it strictly: an additional field or an unknown type is an error to them.
     """
     types, time = f"{_TYPES}.{api_version}", format_time(at)
-    own = kind.operation and (verb != "delete" or kind.collection == STORES)
-    metadata = f"{verb.capitalize()}{kind.message if own else ''}OperationMetadata"
+    own = kind.message if verb in kind.operations else ""
+    metadata = f"{verb.capitalize()}{own}OperationMetadata"
     empty: JsonObject = {"@type": "type.googleapis.com/google.protobuf.Empty"}
     answer = None if response is None else {"@type": f"{types}.{kind.message}", **response}
     return {

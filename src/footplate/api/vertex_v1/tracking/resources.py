@@ -69,7 +69,7 @@ class ResourcesApi:
             raise InvalidArgument.of((Violation("parent", said),))
         given = read_id(kind, call.parameter(kind.id_field, kind.id_field_snake))
         name = outer.inner(kind.collection, given or self._resources.new_id())
-        resource = self._resources.create(name, read_new(kind, call.body()))
+        resource = self._resources.create(name, read_new(kind, self._body(call)))
         return self._answer("create", resource)
 
     def get(self, call: Call) -> JsonObject:
@@ -93,7 +93,7 @@ class ResourcesApi:
 
     def patch(self, call: Call) -> JsonObject:
         """Changes a resource; ``allowMissing`` creates a missing one of a kind with metadata."""
-        name, body = self.name(call), call.body()
+        name, body = self.name(call), self._body(call)
         missing = (call.parameter("allowMissing", "allow_missing") or "").casefold() == "true"
         if missing and self._kind.is_node and not self._resources.exists(name):
             read_id(self._kind, name.id)
@@ -111,9 +111,13 @@ class ResourcesApi:
     def name(self, call: Call) -> TrackingName:
         return name_of(call, self._kind.collection)
 
+    def _body(self, call: Call) -> JsonObject:
+        """Returns the body of a create or a patch."""
+        return call.body()
+
     def _answer(self, verb: str, resource: Resource) -> JsonObject:
         answer = self._formatter.one(self._kind, resource)
-        if not self._kind.operation:
+        if verb not in self._kind.operations:
             return answer
         operation = TrackingOperationId(verb, self._version, resource.update_time)
         return operation.answer(self._kind, resource.name, answer)

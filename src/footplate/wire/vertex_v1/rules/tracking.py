@@ -1,4 +1,4 @@
-"""The rules for resources of metadata stores and TensorBoards.
+"""The rules for resources of metadata stores and TensorBoards, and for datasets.
 
 Source: the service's API reference for these resources and the requests that create them.
 """
@@ -12,6 +12,8 @@ from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1 import tracking_models as models
+from footplate.wire.vertex_v1.dataset_models import Dataset
+from footplate.wire.vertex_v1.rules.datasets import check_dataset
 from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -42,6 +44,8 @@ def check_resource(kind: Kind, resource: models.Tracked, at: str = "") -> Iterat
     if isinstance(title, str) and len(title) > MAX_SCHEMA_TITLE:
         rule = f"{len(title)} characters given; allowed: at most {MAX_SCHEMA_TITLE}"
         yield Violation(f"{at}schemaTitle", rule)
+    if isinstance(resource, Dataset):
+        yield from check_dataset(resource, at)
     if isinstance(resource, models.TensorboardTimeSeries):
         yield from _check_series(resource, at)
 
