@@ -56,7 +56,7 @@ class PipelineRig:
         models = mortal(self.store.models, self.crash_point, "create", "write")
         registry = ModelRegistry(models, self.files, self.clock, CountingIds())
         self.advance = PipelineAdvance(
-            jobs, registry, lambda _: self.trials, self.clock, self._wake
+            jobs, registry, self.data, lambda _: self.trials, self.clock, self._wake
         )
 
     def _wake(self) -> None:

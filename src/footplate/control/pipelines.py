@@ -1,4 +1,4 @@
-"""Brings a training pipeline forward: its job, its model, its end.
+"""Brings a training pipeline forward: its data, its job, its model, its end.
 
 Every step can be the last one of this process: all that is to be done follows from the records of
 the pipeline, its job and its model, and doing it twice is doing it once.
@@ -8,16 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
+from footplate.control.data_exports import ExportedData
 from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
-from footplate.domain.errors import AlreadyExists, Code, NotFound, ServiceError, Unavailable
+from footplate.domain.errors import (
+    Aborted,
+    AlreadyExists,
+    Code,
+    NotFound,
+    ServiceError,
+    Unavailable,
+)
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending, Job, JobEvent
+from footplate.domain.jobs import Ending, Job, JobEvent, JobSpec
 from footplate.domain.lifecycle import CancelRequested, SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.model_registry import Upload
 from footplate.domain.names import JobUid, backing_job_name, backing_uid, pipeline_model_name
-from footplate.domain.pipelines import MODEL_LEAF, ModelUpload, Pipeline
+from footplate.domain.pipelines import (
+    DATA_FORMAT,
+    MODEL_LEAF,
+    InputData,
+    ModelUpload,
+    Pipeline,
+    data_variables,
+)
 from footplate.domain.studies.ranking import best
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.tuning.search import Search
@@ -25,6 +41,14 @@ from footplate.domain.tuning.trial_spec import numbered
 from footplate.ports.clock import Clock
 from footplate.ports.store import Store
 from footplate.wire.vertex_v1.model_requests import version_of
+
+
+class DataWriter(Protocol):
+    """Writes the data of pipelines, and never blocks; see ``control.pipeline_data``."""
+
+    def take(self, job: Job, data: InputData) -> ExportedData | None: ...
+
+    def cancel(self, uid: JobUid) -> bool: ...
 
 
 class PipelineAdvance:
@@ -37,12 +61,14 @@ class PipelineAdvance:
         self,
         store: Store,
         registry: ModelRegistry,
+        data: DataWriter,
         trials: Callable[[JobUid], Sequence[TrialRecord]],
         clock: Clock,
         wake: Callable[[], None],
     ) -> None:
         self._store = store
         self._registry = registry
+        self._data = data
         self._trials = trials
         self._clock = clock
         self._wake = wake
@@ -56,9 +82,11 @@ class PipelineAdvance:
         """
         backing = self._find(job)
         if backing is None and job.ending is None:
-            backing = self._start(job, pipeline)
+            spec, job = self._prepare(job, pipeline)
+            backing = None if spec is None else self._start(job, pipeline, spec)
         if backing is None:
-            return self._happen(job, TrialsGone(self._clock.now()))
+            gone = job.ending is not None and self._data.cancel(job.uid)
+            return self._happen(job, TrialsGone(self._clock.now())) if gone else job
         if job.ending is None:
             job = self._begin(job, backing)
         elif not backing.state.terminal and backing.ending is None:
@@ -74,14 +102,43 @@ class PipelineAdvance:
         except NotFound:
             return None
 
-    def _start(self, job: Job, pipeline: Pipeline) -> Job:
+    def _prepare(self, job: Job, pipeline: Pipeline) -> tuple[JobSpec | None, Job]:
+        """Returns the spec of the job that runs the program, once its data is written.
+
+        None: the data is being written, or the pipeline, which is returned as well, has failed.
+        """
+        spec = replace(job.spec, pipeline=None)
+        if pipeline.data is None:
+            return spec, job
+        dataset = f"dataset {pipeline.data.dataset.rpartition('/')[2]}"
+        self._tell(job, "DATA", f"writing the data of {dataset} to {pipeline.data.prefix}")
+        try:
+            data = self._data.take(job, pipeline.data)
+        # The loop tries again, as with models.
+        except (Aborted, Unavailable):
+            raise
+        except ServiceError as error:
+            said = f"the data of {dataset} can't be used: {error.message}"
+            ending = Ending(State.FAILED, error.code, said)
+            return None, self._happen(job, SearchEnds(self._clock.now(), ending))
+        if data is None:
+            return None, job
+        self._tell(job, "DATA_WRITTEN", data.describe())
+        own = dict(spec.environment) | {DATA_FORMAT: data.format}
+        variables = data_variables(data.patterns)
+        return replace(spec, environment=tuple(own.items()), data=variables), job
+
+    def _tell(self, job: Job, kind: str, text: str) -> None:
+        self._store.append(job.uid, (JobEvent(self._clock.now(), kind, text, key=kind),))
+
+    def _start(self, job: Job, pipeline: Pipeline, spec: JobSpec) -> Job:
         """Creates the job that runs the program, or returns it if it exists."""
         now = self._clock.now()
         backing = Job(
             uid=backing_uid(job.uid),
             name=backing_job_name(job.name, tunes=job.spec.search is not None),
             display_name=pipeline.job_display_name,
-            spec=replace(job.spec, pipeline=None),
+            spec=spec,
             request=pipeline.job_request,
             create_time=now,
             update_time=now,

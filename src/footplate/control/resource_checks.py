@@ -1,17 +1,21 @@
-"""Checks the persistent resource, the TensorBoard and the model that a job names."""
+"""Checks the resources that a job names: machines, TensorBoard, model, dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from footplate.domain.catalogue import Catalogue
+from footplate.domain.data_splits import TABULAR_ONLY, SplitMethod
+from footplate.domain.datasets import Dataset
 from footplate.domain.errors import NotFound, Violation
 from footplate.domain.jobs import JobSpec
 from footplate.domain.model_registry import Model
 from footplate.domain.names import (
+    DatasetName,
     ModelName,
     PersistentResourceName,
     TrainingJobName,
+    parse_dataset_name,
     parse_model_name,
 )
 from footplate.domain.persistent_resources import (
@@ -81,6 +85,29 @@ def _parent_violations(
     else:
         return
     yield Violation("parentModel", said)
+
+
+def dataset_violations(
+    submission: Submission, find: Callable[[DatasetName], Dataset | None]
+) -> Iterator[Violation]:
+    """Yields why the dataset of a training pipeline can't be used as the request says."""
+    data = None if submission.pipeline is None else submission.pipeline.data
+    if data is None or _is_refused(submission, "inputDataConfig.datasetId"):
+        return
+    name = parse_dataset_name(data.dataset)
+    dataset, method = find(name), data.split.method
+    if dataset is None:
+        said = f"{name.dataset_id!r} given, but {name} doesn't exist; create it first"
+        yield Violation("inputDataConfig.datasetId", said)
+    elif dataset.is_tabular and method is SplitMethod.FILTERS:
+        said = "given, but the dataset is a table; allowed: the other splits"
+        yield Violation(f"inputDataConfig.{method.value}", said)
+    elif method in TABULAR_ONLY and not dataset.is_tabular:
+        said = "given, but the dataset is no table; allowed: fractionSplit, filterSplit"
+        yield Violation(f"inputDataConfig.{method.value}", said)
+    elif dataset.is_tabular and data.annotation_schema:
+        said = "given, but the dataset is a table, which has no annotations; leave this field out"
+        yield Violation("inputDataConfig.annotationSchemaUri", said)
 
 
 def resource_violations(

@@ -12,6 +12,7 @@ from footplate.control.preflight import Staging
 from footplate.control.regions import Regions
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import (
+    dataset_violations,
     model_violations,
     resource_violations,
     tensorboard_violations,
@@ -22,6 +23,7 @@ from footplate.domain.admission.claims import counts_of
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.containers import with_containers
+from footplate.domain.datasets import Dataset
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import (
     FailedPrecondition,
@@ -35,7 +37,7 @@ from footplate.domain.formatting import listed
 from footplate.domain.jobs import JobSpec, PythonProgram, RestartBounds, WorkerPool
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.model_registry import Model
-from footplate.domain.names import GcsUri, ModelName, PersistentResourceName
+from footplate.domain.names import DatasetName, GcsUri, ModelName, PersistentResourceName
 from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.keras_advice import advise_packages
@@ -121,6 +123,7 @@ class SubmissionChecks:
     has_tensorboard: Callable[[TrackingName], bool] = lambda _: True
     python_fault: FindFault = lambda _: None
     find_model: Callable[[ModelName], Model | None] = lambda _: None
+    find_dataset: Callable[[DatasetName], Dataset | None] = lambda _: None
     patterns: Callable[[str], Sequence[Use]] = lambda _: ()
 
     def spec(self, submission: Submission) -> JobSpec:
@@ -163,6 +166,7 @@ class SubmissionChecks:
             *resource_violations(submission, self.resource, self.catalogue),
             *tensorboard_violations(submission, self.has_tensorboard),
             *model_violations(submission, self.find_model),
+            *dataset_violations(submission, self.find_dataset),
             *self._place_violations(submission),
             *check_directory_form(dict(submission.labels)),
         )

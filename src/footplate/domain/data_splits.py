@@ -104,6 +104,9 @@ class DataSplit:
         return tuple(each for each, share in pairs_of_shares if share > 0)
 
 
+DEFAULT = DataSplit()
+
+
 def apportion(count: int, fractions: Sequence[float]) -> tuple[int, ...]:
     """Divides rows by fractions that add up to 1.
 

@@ -99,8 +99,8 @@ class TimeCuts:
 
     def part_of(self, time: int) -> int:
         """Returns the part of the next row."""
-        order = self._seen[time] if time in self._seen else 0
-        if time in self._seen:
+        order = self._seen.get(time, -1)
+        if order >= 0:
             self._seen[time] += 1
         return sum((time, order) >= place for place in self._places)
 

@@ -310,6 +310,10 @@ def parse_dataset_name(text: str) -> DatasetName:
     raise NotFound(f"{text!r} is not the name of a dataset")
 
 
+def is_dataset_id(text: str) -> bool:
+    return re.fullmatch(_SEGMENT, text) is not None
+
+
 def parse_persistent_resource_name(text: str) -> PersistentResourceName:
     """Parses the name of a persistent resource.
 

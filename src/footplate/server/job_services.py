@@ -15,6 +15,7 @@ from urllib.request import Request
 
 import uv
 
+from footplate.control.datasets import tracking_name
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
 from footplate.control.package_patterns import PackagePatterns
@@ -24,15 +25,17 @@ from footplate.control.region_reports import RegionReports
 from footplate.control.status import Status
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.validation import Validation
+from footplate.domain.datasets import Dataset
 from footplate.domain.errors import NotFound
 from footplate.domain.formatting import joined
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.domain.model_registry import Model
-from footplate.domain.names import ModelName
+from footplate.domain.names import DatasetName, ModelName
 from footplate.limited_http import open_url
 from footplate.ports.models import ModelStore
 from footplate.ports.package_resolver import PackageResolver
+from footplate.ports.tracking import TrackingStore
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.fetched_interpreters import FetchedInterpreters
 from footplate.replica.environment.interpreters import Interpreters
@@ -42,6 +45,7 @@ from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
 from footplate.server.package_sources import read_sources
 from footplate.server.tuning_services import TuningServices
+from footplate.wire.vertex_v1.dataset_fields import dataset_of
 
 if TYPE_CHECKING:
     from footplate.server.context import ServiceContext
@@ -237,6 +241,11 @@ def _find_model(store: ModelStore, name: ModelName) -> Model | None:
         return None
 
 
+def _find_dataset(store: TrackingStore, name: DatasetName) -> Dataset | None:
+    found = store.find((tracking_name(name),))
+    return dataset_of(found[0]) if found else None
+
+
 class JobServices:
     """The parts that every server has for its clients. None of them starts or ends a replica."""
 
@@ -286,6 +295,7 @@ class JobServices:
                 fetches=settings.fetches_interpreters,
             ).fault,
             find_model=partial(_find_model, context.database.models),
+            find_dataset=partial(_find_dataset, context.database.tracking),
             patterns=PackagePatterns(buckets, read_sources).find,
         )
         self.jobs = Jobs(

@@ -11,12 +11,14 @@ from footplate.control.admission import Admission
 from footplate.control.control_loop import Loop
 from footplate.control.cycle import Cycle
 from footplate.control.dataset_exports import DatasetExporter, DatasetExports
+from footplate.control.datasets import tracking_name
 from footplate.control.evaluations import Evaluations
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
 from footplate.control.job_deletion import JobDeletion
 from footplate.control.job_lists import JobLists
 from footplate.control.models import ModelRegistry
+from footplate.control.pipeline_data import PipelineData
 from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.resource_steps import ResourceSteps
@@ -35,6 +37,7 @@ from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.tuning_services import TuningServices
+from footplate.wire.vertex_v1.dataset_fields import dataset_of
 
 if TYPE_CHECKING:
     from footplate.server.context import ServiceContext
@@ -110,8 +113,20 @@ class LeaderServices:
         self._add_loop(cycle.step, "control", self._control_woken)
 
         registry = ModelRegistry(fenced.models, buckets, clock, RandomIds())
+        self._pipeline_data = PipelineData(
+            buckets,
+            settings.shared_buckets,
+            lambda name: dataset_of(fenced.tracking.get(tracking_name(name))),
+            leads,
+            lambda uid: self._tuner.changed(uid),
+        )
         self._tuner = tuning.make_tuner(
-            store, fenced.studies, registry, self.wake, self._tuning_woken.set
+            store,
+            fenced.studies,
+            registry,
+            self._pipeline_data,
+            self.wake,
+            self._tuning_woken.set,
         )
         self._add_loop(self._tuner.step, "tuning", self._tuning_woken)
 
@@ -163,6 +178,7 @@ class LeaderServices:
         # models and datasets.
         self._exports.close()
         self._dataset_exports.close()
+        self._pipeline_data.close()
         for loop in reversed(self._loops):
             loop.close()
         for backend in self._backends:

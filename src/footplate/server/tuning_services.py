@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from footplate.control.models import ModelRegistry
-from footplate.control.pipelines import PipelineAdvance
+from footplate.control.pipelines import DataWriter, PipelineAdvance
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
 from footplate.control.tuning.early_stopping import EarlyStopping
@@ -64,10 +64,11 @@ class TuningServices:
         store: Store,
         studies: StudyStore,
         registry: ModelRegistry,
+        data: DataWriter,
         wake_jobs: Callable[[], None],
         wake: Callable[[], None],
     ) -> Tuner:
-        """Returns a new tuner that writes to these stores and this registry.
+        """Returns a new tuner that writes to these stores and this registry, and ``data``.
 
         ``wake_jobs`` is called when jobs that run trials need work; ``wake`` when the tuner has
         work.
@@ -85,6 +86,7 @@ class TuningServices:
         pipelines = PipelineAdvance(
             store,
             registry,
+            data,
             Trials(store, studies, self.reported).trials,
             self._clock,
             wake_jobs,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
+from footplate.domain.data_splits import SplitMethod
 from footplate.wire.json_model import OWN_OUTPUT, JsonModel
 from footplate.wire.scalars import Int32, Text
 from footplate.wire.vertex_v1.models import (
@@ -14,10 +15,16 @@ from footplate.wire.vertex_v1.models import (
     EnvVar,
     GcsDestination,
 )
+from footplate.wire.vertex_v1.split_models import (
+    FilterSplit,
+    FractionSplit,
+    KeyedFractionSplit,
+    PredefinedSplit,
+)
 from footplate.wire.vertex_v1.study_models import StudySpec
 
 _FOR_SERVING = "only the product that serves the model uses this field"
-_NO_DATASETS = "Footplate has no managed datasets; give gcsDestination"
+_NO_ANNOTATIONS = "Footplate doesn't search annotations; use annotationSchemaUri or filterSplit"
 
 
 class Port(JsonModel):
@@ -122,19 +129,32 @@ class MergeVersionAliases(JsonModel):
 
 class InputDataConfig(JsonModel):
     REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
-        dict.fromkeys(
-            ("annotations_filter", "persist_ml_use_assignment", "saved_query_id"), _NO_DATASETS
-        )
+        {
+            "annotations_filter": _NO_ANNOTATIONS,
+            "saved_query_id": _NO_ANNOTATIONS,
+            "persist_ml_use_assignment": "Footplate doesn't change datasets; leave this field out",
+        }
     )
     dataset_id: Text | None = None
     gcs_destination: GcsDestination | None = None
     bigquery_destination: JsonValue = None
     annotation_schema_uri: Text | None = None
-    fraction_split: JsonValue = None
-    filter_split: JsonValue = None
-    predefined_split: JsonValue = None
-    timestamp_split: JsonValue = None
-    stratified_split: JsonValue = None
+    fraction_split: FractionSplit | None = None
+    filter_split: FilterSplit | None = None
+    predefined_split: PredefinedSplit | None = None
+    timestamp_split: KeyedFractionSplit | None = None
+    stratified_split: KeyedFractionSplit | None = None
+
+    def splits(self) -> Mapping[SplitMethod, FractionSplit | FilterSplit | PredefinedSplit]:
+        """Returns the splits that are given; more than one is a fault."""
+        all_splits = {
+            SplitMethod.FRACTIONS: self.fraction_split,
+            SplitMethod.FILTERS: self.filter_split,
+            SplitMethod.PREDEFINED: self.predefined_split,
+            SplitMethod.TIMES: self.timestamp_split,
+            SplitMethod.STRATA: self.stratified_split,
+        }
+        return {method: split for method, split in all_splits.items() if split is not None}
 
 
 class _Pipeline(JsonModel):

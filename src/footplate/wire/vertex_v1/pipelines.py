@@ -6,8 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from footplate.domain.catalogue import Catalogue
+from footplate.domain.data_splits import DEFAULT, SETS
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.pipelines import MODEL_LEAF, ModelUpload, Pipeline
+from footplate.domain.names import DatasetName
+from footplate.domain.pipelines import (
+    MODEL_LEAF,
+    InputData,
+    ModelUpload,
+    Pipeline,
+    data_variables,
+)
 from footplate.domain.submission import Location, Submission
 from footplate.wire.json_text import JsonObject, format_object
 from footplate.wire.vertex_v1 import models
@@ -20,6 +28,7 @@ from footplate.wire.vertex_v1.rules.pipelines import (
     check_pipeline,
     spec_of,
 )
+from footplate.wire.vertex_v1.split_models import split_of
 from footplate.wire.vertex_v1.submissions import backed_submission
 from footplate.wire.vertex_v1.warnings import unknown_parity, unknown_warnings
 
@@ -57,7 +66,7 @@ def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) ->
         display_name=pipeline.display_name or "",
         data=_data(pipeline.input_data_config),
         data_format=_data_format(pipeline.input_data_config),
-        pipeline=_pipeline(pipeline, spec),
+        pipeline=_pipeline(pipeline, spec, location),
         request=_request(pipeline, body),
         labels=tuple((pipeline.labels or {}).items()),
         violations=violations,
@@ -83,7 +92,9 @@ def _job(pipeline: CustomTask | TuningTask) -> models.CustomJob | models.Hyperpa
     return models.CustomJob.understand({"displayName": name, "jobSpec": inputs, **same}).message
 
 
-def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> Pipeline:
+def _pipeline(
+    pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec, location: Location
+) -> Pipeline:
     job = _job(pipeline)
     request = job.encode()
     request.pop("labels", None)
@@ -99,7 +110,19 @@ def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> 
             parent=parent,
             parent_version=parent_version,
         )
-    return Pipeline(job.display_name or "", format_object(request), upload)
+    data = _input_data(pipeline.input_data_config, location)
+    return Pipeline(job.display_name or "", format_object(request), upload, data)
+
+
+def _input_data(data: InputDataConfig | None, location: Location) -> InputData | None:
+    """Returns the dataset that the pipeline writes; None: its files are split already, or none."""
+    if data is None or not data.dataset_id:
+        return None
+    name = DatasetName(location.project, location.location, data.dataset_id)
+    prefix = data.gcs_destination and data.gcs_destination.output_uri_prefix
+    splits = [split_of(split, method) for method, split in data.splits().items()]
+    split = splits[0] if splits else DEFAULT
+    return InputData(str(name), prefix or "", split, data.annotation_schema_uri or "")
 
 
 def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
@@ -113,13 +136,15 @@ def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
 
 
 def _data(data: InputDataConfig | None) -> tuple[tuple[str, str], ...]:
-    """Returns the variables with the files of each split, named as in Vertex AI."""
+    """Returns the variables with the files of each set, named as in Vertex AI.
+
+    Those of a dataset get the folder that the pipeline writes later.
+    """
     prefix = data and data.gcs_destination and data.gcs_destination.output_uri_prefix
     if data is None or not prefix:
         return ()
     kind, folder = _data_format(data), prefix.rstrip("/")
-    splits = (("TRAINING", "training"), ("VALIDATION", "validation"), ("TEST", "test"))
-    return tuple((f"AIP_{name}_DATA_URI", f"{folder}/{file}-*.{kind}") for name, file in splits)
+    return data_variables([f"{folder}/{each.value}-*.{kind}" for each in SETS])
 
 
 def _data_format(data: InputDataConfig | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
+from footplate.domain.names import is_dataset_id
 from footplate.wire.json_text import describe
 from footplate.wire.uris import check_directory
 from footplate.wire.vertex_v1.models import CustomJobSpec
@@ -16,6 +17,7 @@ from footplate.wire.vertex_v1.pipeline_models import (
     TuningInputs,
     TuningTask,
 )
+from footplate.wire.vertex_v1.rules.data_splits import check_split
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.jobs import check_resource
 from footplate.wire.vertex_v1.rules.model_registry import check_model, check_place
@@ -28,13 +30,6 @@ TUNING = CUSTOM.replace("custom_task", "hyperparameter_tuning_task")
 INPUTS = "trainingTaskInputs"
 _DATA = "inputDataConfig"
 _FILES = "files named training-*, validation-* and test-* in the folder of gcsDestination"
-_SPLITS = (
-    "fraction_split",
-    "filter_split",
-    "predefined_split",
-    "timestamp_split",
-    "stratified_split",
-)
 _COUNTS = (
     f"{INPUTS}.maxTrialCount",
     f"{INPUTS}.parallelTrialCount",
@@ -99,24 +94,27 @@ def _check_tuning(
 
 
 def _check_data(data: InputDataConfig) -> Iterator[Violation]:
-    """Yields faults of data: it must be files that are already in a bucket, and already split."""
-    if data.dataset_id:
-        said = (
-            f"{describe(data.dataset_id)} given, but Footplate has no managed datasets: use "
-            f"{_FILES}"
-        )
-        yield Violation(f"{_DATA}.datasetId", said)
+    """Yields faults of data: a dataset and its split, or files that are split already."""
     if data.bigquery_destination is not None:
-        said = f"given, but Footplate can't write to BigQuery: use {_FILES}"
+        said = "given, but Footplate can't write to BigQuery: use gcsDestination, for CSV files"
         yield Violation(f"{_DATA}.bigqueryDestination", said)
-    for name in _SPLITS:
-        if getattr(data, name) is not None:
-            said = f"given, but Footplate splits no data: use {_FILES}"
-            yield Violation(f"{_DATA}.{InputDataConfig.model_fields[name].alias}", said)
+    splits = data.splits()
+    if data.dataset_id and not is_dataset_id(data.dataset_id):
+        said = f"{describe(data.dataset_id)} given; allowed: the id of a dataset of this region"
+        yield Violation(f"{_DATA}.datasetId", said)
+    for method, split in list(splits.items())[:1]:
+        yield from check_split(split, f"{_DATA}.{method.value}")
+        if not data.dataset_id:
+            said = f"given without datasetId: give the dataset to split, or use {_FILES}"
+            yield Violation(f"{_DATA}.{method.value}", said)
+    for method in list(splits)[1:]:
+        said = f"given with {next(iter(splits)).value}; allowed: one split"
+        yield Violation(f"{_DATA}.{method.value}", said)
     field = f"{_DATA}.gcsDestination.outputUriPrefix"
     prefix = data.gcs_destination and data.gcs_destination.output_uri_prefix
     if not prefix:
-        yield Violation(field, f"required: gs://BUCKET/PATH with {_FILES}")
+        where = "for the dataset's files" if data.dataset_id else f"with {_FILES}"
+        yield Violation(field, f"required: gs://BUCKET/PATH {where}")
     elif prefix.startswith("/"):
         yield Violation(field, f"{describe(prefix)} given; allowed: gs://BUCKET/PATH")
     else:
