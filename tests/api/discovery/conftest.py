@@ -25,6 +25,7 @@ from footplate.api.security import Access
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import study_routes, training_routes
 from footplate.api.vertex_v1 import (
+    dataset_routes,
     model_routes,
     persistent_resource_routes,
     tracking_routes,
@@ -33,6 +34,7 @@ from footplate.api.vertex_v1 import (
 )
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.datasets import Datasets
 from footplate.control.job_queue import Queue
 from footplate.control.models import ModelRegistry
 from footplate.control.persistent_resources import PersistentResources
@@ -155,6 +157,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             *vertex_routes(jobs, clock, catalogue, jobs.kept_trials),
             *model_routes(registry, clock, catalogue),
             *persistent_resource_routes(resources, clock, ids, catalogue),
+            *dataset_routes(
+                opened.tracking,
+                Datasets(opened.tracking, buckets, clock),
+                clock,
+                ids,
+                catalogue,
+            ),
             *tracking_routes(opened.tracking, clock, ids, catalogue, buckets),
             *location_routes(catalogue),
         ]

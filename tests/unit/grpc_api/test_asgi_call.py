@@ -75,8 +75,8 @@ def test_the_servers_end(
 
 
 def test_what_is_not_served_says_so() -> None:
-    said = why_unserved("/google.cloud.aiplatform.v1.DatasetService/ListDatasets")
-    assert said.startswith("Footplate has no managed datasets")
+    said = why_unserved("/google.cloud.aiplatform.v1.DatasetService/SearchDataItems")
+    assert said.startswith("Footplate doesn't look into datasets")
     said = why_unserved("/google.cloud.aiplatform.v1.PipelineService/CreatePipelineJob")
     assert said.startswith(REFUSED["pipelineJobs"])
     said = why_unserved("/google.pubsub.v1.Publisher/Publish")

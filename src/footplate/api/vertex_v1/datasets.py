@@ -22,6 +22,7 @@ from footplate.domain.tracking.names import DATASETS, TrackingName
 from footplate.domain.tracking.resources import Resource
 from footplate.ports.clock import Clock
 from footplate.ports.tracking import TrackingStore
+from footplate.wire.json_model import refuse
 from footplate.wire.json_text import JsonObject
 from footplate.wire.paging import list_json, parse_number_token
 from footplate.wire.vertex_v1.dataset_requests import (
@@ -32,6 +33,7 @@ from footplate.wire.vertex_v1.dataset_requests import (
 )
 from footplate.wire.vertex_v1.dataset_responses import operation_json
 from footplate.wire.vertex_v1.queries import PAGES
+from footplate.wire.vertex_v1.rules.datasets import check_formats
 from footplate.wire.vertex_v1.tracking_filters import parse_tracking_filter
 from footplate.wire.vertex_v1.tracking_kinds import DATASET
 
@@ -70,14 +72,14 @@ class DatasetsApi(ResourcesApi):
         return list_json(DATASET.listed, [*shown], more, asked)
 
     def import_files(self, call: Call) -> JsonObject:
-        name = dataset_name(call)
+        name, files = dataset_name(call), read_import(call.body())
         dataset = self._datasets.get(name)
         if dataset.is_tabular:
             raise FailedPrecondition(
                 f"{name} is tabular: it has the files in metadata.inputConfig.gcsSource.uri, and "
                 "imports none. Create another dataset to change them"
             )
-        files = read_import(call.body(), dataset.data_type)
+        refuse(tuple(check_formats(files, dataset.data_type)))
         return operation_json(name, self._datasets.import_files(name, files, self._version))
 
     def export(self, call: Call) -> JsonObject:

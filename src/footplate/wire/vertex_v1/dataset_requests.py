@@ -43,10 +43,10 @@ def without_system_labels(body: JsonObject) -> JsonObject:
     return {**body, "labels": own}
 
 
-def read_import(body: JsonObject, data_type: str) -> tuple[ImportedFiles, ...]:
-    """Reads an import into a dataset of this type. Raises InvalidArgument with all faults."""
+def read_import(body: JsonObject) -> tuple[ImportedFiles, ...]:
+    """Reads an import. Raises InvalidArgument with all faults."""
     understood = ImportData.understand(body)
-    refuse(understood.with_rules(check_import(understood.message, data_type)))
+    refuse(understood.with_rules(check_import(understood.message)))
     return tuple(
         ImportedFiles(
             config.import_schema_uri or "",

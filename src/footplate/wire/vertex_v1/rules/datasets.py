@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from footplate.domain.datasets import DATA_TYPES, SCHEMAS, TABLES, data_type_of, schema_uri
+from footplate.domain.datasets import (
+    DATA_TYPES,
+    SCHEMAS,
+    TABLES,
+    ImportedFiles,
+    data_type_of,
+    schema_uri,
+)
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import GcsUri
 from footplate.wire.json_text import describe
@@ -45,8 +52,8 @@ def check_dataset(dataset: Dataset, at: str = "") -> Iterator[Violation]:
         yield from _check_uris(uris, field)
 
 
-def check_import(request: ImportData, data_type: str) -> Iterator[Violation]:
-    """Yields faults of an import into a dataset of this type, which is no table."""
+def check_import(request: ImportData) -> Iterator[Violation]:
+    """Yields faults of an import, apart from formats of other types of data."""
     configs = request.import_configs or []
     if not configs:
         yield Violation("importConfigs", "required: the files to import")
@@ -60,13 +67,21 @@ def check_import(request: ImportData, data_type: str) -> Iterator[Violation]:
         if not uris:
             yield Violation(f"{at}.gcsSource.uris", f"required: {_FILE}")
         yield from _check_uris(uris, f"{at}.gcsSource.uris")
-        schema, begin = config.import_schema_uri, f"{_FORMATS}{data_type}_"
-        if not (schema and schema.startswith(begin)):
-            said = "required" if not schema else f"{describe(schema)} given; allowed"
-            yield Violation(f"{at}.importSchemaUri", f"{said}: {begin}FORMAT_io_format_1.0.0.yaml")
+        if not config.import_schema_uri:
+            said = f"required: {_FORMATS}TYPE_FORMAT_io_format_1.0.0.yaml"
+            yield Violation(f"{at}.importSchemaUri", said)
         if len(labels := config.data_item_labels or {}) > MAX_LABELS:
             said = f"{len(labels)} given; allowed: at most {MAX_LABELS}"
             yield Violation(f"{at}.dataItemLabels", said)
+
+
+def check_formats(files: Sequence[ImportedFiles], data_type: str) -> Iterator[Violation]:
+    """Yields formats that aren't for a dataset of this type."""
+    begin = f"{_FORMATS}{data_type}_"
+    for number, each in enumerate(files):
+        if not each.schema_uri.startswith(begin):
+            said = f"{describe(each.schema_uri)} given; allowed: {begin}FORMAT_io_format_1.0.0.yaml"
+            yield Violation(f"importConfigs[{number}].importSchemaUri", said)
 
 
 def check_export(request: ExportData) -> Iterator[Violation]:
