@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tests.hostile import tracking_examples
+from tests.hostile import dataset_examples, tracking_examples
 from tests.hostile.caller import Call
 from tests.hostile.hostile_service import (
     BUCKET,
@@ -274,6 +274,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
         {"metadata": {"a": "b"}, "contentType": "text/plain", "cacheControl": "no-store"}
     ],
     ("PUT", "/storage/v1/b/{bucket}/o/{name:path}"): [{"metadata": {"a": "b"}}],
+    **dataset_examples.BODIES,
     **tracking_examples.BODIES,
 }
 """By method and path; the version before ``projects`` is left out."""

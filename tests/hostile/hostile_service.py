@@ -21,6 +21,7 @@ from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
 from tests.hostile import tracking_examples
 from tests.hostile.caller import Call, Caller
+from tests.hostile.dataset_examples import TEXTS
 from tests.support.backend import FakeBackend
 from tests.support.supervisor_process import wait_until
 from tests.support.trees import paths_below
@@ -134,7 +135,7 @@ class Rig:
             _furnish_model(self)
         elif "/persistentResources" in path:
             _furnish_resource(self)
-        elif "/metadataStores" in path or "/tensorboards" in path:
+        elif any(each in path for each in ("/datasets", "/metadataStores", "/tensorboards")):
             if method == "DELETE":
                 _furnish_tracking(self)
         elif path.endswith((":cancel", "/cancel", "Jobs/{job}", "Pipelines/{job}")):
@@ -294,8 +295,15 @@ def _furnish_resource(rig: Rig) -> None:
     assert answer.status in (200, 409), answer
 
 
+def _furnish_dataset(rig: Rig) -> None:
+    """A dataset of texts: it takes imports."""
+    path = f"/v1/projects/{PROJECT}/locations/{REGION}/datasets"
+    rig.names["datasets"] = rig.json("POST", path, TEXTS)["response"]["name"].rpartition("/")[2]
+
+
 def _furnish_tracking(rig: Rig) -> None:
-    """One resource of each kind, those that are there already included."""
+    """One resource of each kind, those that are there already included, and a dataset."""
+    _furnish_dataset(rig)
     here = f"/v1/projects/{PROJECT}/locations/{REGION}"
     store = f"{here}/metadataStores/default"
     found = rig.json("POST", f"{here}/tensorboards", {"displayName": "b"})["response"]["name"]

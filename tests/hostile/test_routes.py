@@ -25,7 +25,7 @@ FACES = {
         *("customJobs", "hyperparameterTuningJobs", "trainingPipelines"),
         "/models",
     ),
-    "tracking": ("/metadataStores", "/tensorboards"),
+    "tracking": ("/datasets", "/metadataStores", "/tensorboards"),
     "vizier": ("/studies",),
     "storage": ("/storage/",),
     "logging": ("/v2/", "/logs"),
