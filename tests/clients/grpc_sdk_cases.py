@@ -56,6 +56,27 @@ def case_a_model() -> None:
     model.delete()
 
 
+def case_datasets() -> None:
+    _init()
+    bucket = storage.Client().bucket("sdk")
+    bucket.blob("table.csv").upload_from_string("a,b\n1,2\n")
+    bucket.blob("texts.jsonl").upload_from_string("{}\n")
+    table = aiplatform.TabularDataset.create("table", gcs_source="gs://sdk/table.csv")
+    assert sorted(table.column_names) == ["a", "b"]
+    table.update(display_name="other", description="changed")
+    found = aiplatform.TabularDataset.list(filter='display_name="other"')
+    assert [each.resource_name for each in found] == [table.resource_name]
+    formats = aiplatform.schema.dataset.ioformat.text
+    texts = aiplatform.TextDataset.create(
+        "texts",
+        gcs_source=["gs://sdk/*.jsonl"],
+        import_schema_uri=formats.single_label_classification,
+    )
+    for dataset in (table, texts):
+        dataset.delete()
+    assert aiplatform.TabularDataset.list() == aiplatform.TextDataset.list() == []
+
+
 def case_a_training_pipeline() -> None:
     _init()
     job = aiplatform.CustomTrainingJob("pipeline", "task.py", IMAGE)

@@ -1,0 +1,145 @@
+"""Imports into datasets and exports from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.control.dataset_exports import DatasetExports, Exported, Stopped
+from footplate.control.dataset_files import find_files
+from footplate.control.datasets import MAX_IMPORTS, Datasets, tracking_name
+from footplate.domain.datasets import Dataset, DatasetOperation, ImportedFiles, schema_uri
+from footplate.domain.errors import Code, FailedPrecondition, NotFound
+from footplate.domain.names import DatasetName
+from footplate.domain.tracking.resources import Resource
+from footplate.ports.buckets import Listing
+from footplate.ports.tracking import TrackingStore
+from footplate.store import open_store
+from tests.support.clock import FakeClock
+from tests.support.jobs import CREATED
+
+NAME = DatasetName("demo", "us-central1", "7")
+
+
+class Rig:
+    def __init__(self, store: TrackingStore, buckets: FolderBuckets) -> None:
+        self.store = store
+        self.buckets = buckets
+        self.woken = 0
+        self.during: Callable[[], None] = lambda: None
+        self.datasets = Datasets(store, buckets, FakeClock(CREATED), self._wake)
+        self.exports = DatasetExports(store, self._export, FakeClock(CREATED))
+        fields = {"displayName": "t", "metadataSchemaUri": schema_uri("text")}
+        store.create((Resource(tracking_name(NAME), "uid", CREATED, CREATED, fields),))
+
+    def begin(self) -> DatasetOperation:
+        self.buckets.write("b-1", "a.jsonl", [b"{}\n"])
+        self.datasets.import_files(NAME, [ImportedFiles("s", ("gs://b-1/a.jsonl",))], "v1")
+        return self.datasets.export(NAME, "gs://b-1/out/", "{}", "v1")
+
+    def export(self) -> DatasetOperation:
+        self.exports.step()
+        return self.datasets.operation(NAME, 2)
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+    def _export(
+        self, dataset: Dataset, operation: DatasetOperation, closed: Callable[[], bool]
+    ) -> Exported:
+        if closed():
+            raise Stopped
+        self.during()
+        return Exported((operation.directory, *dataset.sources), (1, 0, 0))
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    buckets = FolderBuckets(tmp_path / "buckets", FakeClock(CREATED))
+    buckets.create_bucket("b-1")
+    with closing(open_store(f"sqlite:///{tmp_path}/footplate.db")) as store:
+        yield Rig(store.tracking, buckets)
+
+
+def test_an_export_is_carried_out_once(rig: Rig) -> None:
+    assert (rig.begin().end_time, rig.woken) == (None, 1)
+    done = rig.export()
+    assert (done.succeeded, done.files) == (True, ("gs://b-1/out/", "gs://b-1/a.jsonl"))
+    rig.during = lambda: pytest.fail("it has ended")
+    assert rig.export() == done
+
+
+def test_one_that_was_interrupted_is_done_by_the_next_server(rig: Rig) -> None:
+    rig.begin()
+    rig.exports.close()
+    assert rig.export().end_time is None
+    rig.exports = DatasetExports(rig.store, rig._export, FakeClock(CREATED))
+    assert rig.export().succeeded
+
+
+def test_a_full_disk_ends_it_with_a_reason(rig: Rig) -> None:
+    def fail() -> None:
+        raise OSError(28, "No space left on device")
+
+    rig.begin()
+    rig.during = fail
+    failed = rig.export()
+    assert (failed.code, "can't be exported: " in failed.message) == (Code.UNAVAILABLE, True)
+
+
+def test_a_dataset_may_change_or_disappear_meanwhile(rig: Rig) -> None:
+    rig.begin()
+    rig.during = lambda: assert_imports(rig, "gs://b-1/a.jsonl")
+    assert rig.export().succeeded
+    assert rig.datasets.operation(NAME, 3).succeeded, "the import during the export is kept"
+    rig.datasets.export(NAME, "gs://b-1/again/", "{}", "v1")
+    rig.during = lambda: rig.store.delete(tracking_name(NAME))
+    rig.exports.step()
+    with pytest.raises(NotFound):
+        rig.datasets.get(NAME)
+
+
+def assert_imports(rig: Rig, uri: str) -> None:
+    assert rig.datasets.import_files(NAME, [ImportedFiles("s", (uri,))], "v1").succeeded
+
+
+def test_only_files_that_exist_are_imported(rig: Rig) -> None:
+    rig.buckets.write("b-1", "x/1.jsonl", [b""])
+    files = [ImportedFiles("s", ("gs://b-1/x/*.jsonl", "gs://b-1/y/*.jsonl"))]
+    failed = rig.datasets.import_files(NAME, files, "v1")
+    assert (failed.code, rig.datasets.get(NAME).sources) == (Code.NOT_FOUND, ())
+    assert_imports(rig, "gs://b-1/x/*.jsonl")
+    assert rig.datasets.get(NAME).sources == ("gs://b-1/x/*.jsonl",)
+
+
+def test_a_dataset_has_so_many_import_files(rig: Rig) -> None:
+    rig.buckets.write("b-1", "a", [b""])
+    many = [ImportedFiles(str(number), ("gs://b-1/a",)) for number in range(MAX_IMPORTS + 1)]
+    with pytest.raises(FailedPrecondition, match="Use wildcards"):
+        rig.datasets.import_files(NAME, many, "v1")
+
+
+class SmallPages:
+    """Buckets that list two objects at once."""
+
+    def __init__(self, buckets: FolderBuckets) -> None:
+        self._buckets = buckets
+        self.stat = buckets.stat
+
+    def list(self, bucket: str, *, prefix: str = "", token: str | None = None) -> Listing:
+        return self._buckets.list(bucket, prefix=prefix, token=token, limit=2)
+
+
+def test_files_are_found_in_all_pages(rig: Rig) -> None:
+    for number in range(5):
+        rig.buckets.write("b-1", f"n/{number}.csv", [b""])
+    buckets = SmallPages(rig.buckets)
+    found = find_files(buckets, "gs://b-1/n/?.csv")
+    assert [each.name for each in found] == [f"n/{number}.csv" for number in range(5)]
+    assert [each.name for each in find_files(buckets, "gs://b-1/n/3.csv")] == ["n/3.csv"]
+    with pytest.raises(NotFound, match="gone"):
+        next(find_files(buckets, "gs://gone/n/*"))
