@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
 from footplate.control.pipelines import PipelineAdvance
+from footplate.domain.errors import ServiceError
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import TrainingPipelineName, backing_uid, pipeline_model_name
-from footplate.domain.pipelines import ModelUpload, Pipeline
+from footplate.domain.pipelines import InputData, ModelUpload, Pipeline
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, mortal
 from tests.support.jobs import make_job
@@ -21,7 +22,9 @@ from tests.support.store import MemoryStore
 from tests.support.vizier import CountingIds
 
 if TYPE_CHECKING:
+    from footplate.control.data_exports import ExportedData
     from footplate.domain.errors import Code
+    from footplate.domain.names import JobUid
     from footplate.domain.studies.records import TrialRecord
     from footplate.domain.tuning.search import Search
 
@@ -30,13 +33,38 @@ JOB = "projects/demo/locations/us-central1/customJobs/17"
 _REST = 50
 
 
+class FakeData:
+    """``control.pipelines.DataWriter``: what it writes is there once ``written`` is set."""
+
+    def __init__(self) -> None:
+        self.written: ExportedData | ServiceError | None = None
+        self.taken = 0
+        self.stays = False
+        """A cancelled export hasn't ended yet."""
+
+    def take(self, job: Job, data: InputData) -> ExportedData | None:
+        self.taken += 1
+        if isinstance(self.written, ServiceError):
+            raise self.written
+        return self.written
+
+    def cancel(self, uid: JobUid) -> bool:
+        return not self.stays
+
+
 class PipelineRig:
     """``crash_point``: where it is armed for, the service dies, and is born again by the next
     step.
     """
 
-    def __init__(self, upload: ModelUpload | None = UPLOAD, search: Search | None = None) -> None:
+    def __init__(
+        self,
+        upload: ModelUpload | None = UPLOAD,
+        search: Search | None = None,
+        data: InputData | None = None,
+    ) -> None:
         """``search``: the pipeline tunes hyperparameters."""
+        self.data = FakeData()
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.files = MemoryFiles()
@@ -44,7 +72,7 @@ class PipelineRig:
         self.woken = 0
         self.trials: tuple[TrialRecord, ...] = ()
         spec = make_job(JOB).spec
-        pipeline = Pipeline("a-custom-job", '{"jobSpec":{}}', upload)
+        pipeline = Pipeline("a-custom-job", '{"jobSpec":{}}', upload, data)
         name = TrainingPipelineName("demo", "us-central1", "17")
         job = make_job(JOB, uid="abc", spec=replace(spec, pipeline=pipeline, search=search))
         job = replace(job, name=name, author="ann")

@@ -19,6 +19,7 @@ from footplate.store import ObservedStore
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, die, mortal
 from tests.support.models import MemoryFiles
+from tests.support.pipeline_rig import FakeData
 from tests.support.searches import make_tuning_job
 from tests.support.store import MemoryStore
 from tests.support.vizier import CountingIds
@@ -58,7 +59,9 @@ class SearchRig:
         self.woken = 0
         self.parts = TuningServices(told, studies, self.clock, self._changed)
         registry = ModelRegistry(self.store.models, MemoryFiles(), self.clock, CountingIds())
-        self.tuner = self.parts.make_tuner(told, studies, registry, self._wake, lambda: None)
+        self.tuner = self.parts.make_tuner(
+            told, studies, registry, FakeData(), self._wake, lambda: None
+        )
 
     def _wake(self) -> None:
         self.woken += 1

@@ -60,8 +60,9 @@ def rows_of(
     Raises NotFound, FailedPrecondition: the dataset has no such file, or no file at all.
     """
     if dataset.is_tabular:
-        uris = dict.fromkeys(dataset.sources)
-        files = tuple(file for uri in uris for file in find_files(buckets, uri))
+        # A file that two URIs name is read once.
+        found = (file for uri in dataset.sources for file in find_files(buckets, uri))
+        files = tuple({(each.bucket, each.name): each for each in found}.values())
         if not files:
             raise FailedPrecondition(
                 "the dataset has no files; create one with gcsSource (gcs_source in the SDK)"
@@ -75,8 +76,8 @@ def rows_of(
             f"schemas of its imports: {has}. Import data of this kind first"
         )
     pairs = [(each, uri) for each in chosen for uri in each.uris]
-    found = [(each, file) for each, uri in pairs for file in find_files(buckets, uri)]
-    return ItemRows(found, buckets, check)
+    imported = [(each, file) for each, uri in pairs for file in find_files(buckets, uri)]
+    return ItemRows(imported, buckets, check)
 
 
 def format_of(imported: ImportedFiles) -> str:

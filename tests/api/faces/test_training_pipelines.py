@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.domain.data_splits import DataSplit, Fractions, SplitMethod
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
-from footplate.domain.pipelines import ModelUpload
+from footplate.domain.pipelines import InputData, ModelUpload
 from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
@@ -144,20 +145,62 @@ def test_files_that_are_split_are_given_to_the_program(
     assert ("AIP_DATA_FORMAT", "jsonl") in jobs.submissions[1].spec.environment
 
 
-def test_managed_data_is_refused_with_the_way_out(http: httpx.Client) -> None:
+def test_a_dataset_is_split_and_its_files_are_named_later(
+    http: httpx.Client, jobs: MemoryJobs
+) -> None:
     data = {
         "datasetId": "17",
-        "bigqueryDestination": {"outputUri": "bq://p"},
-        "fractionSplit": {"trainingFraction": 0.8},
+        "gcsDestination": {"outputUriPrefix": "gs://b/out"},
+        "timestampSplit": {"trainingFraction": 0.9, "key": "time"},
     }
+    created = http.post(URL, json=body(inputDataConfig=data)).json()
+    assert created["inputDataConfig"] == data
+    submission = jobs.submissions[0]
+    assert submission.pipeline is not None
+    split = DataSplit(SplitMethod.TIMES, Fractions(0.9), "time")
+    assert submission.pipeline.data == InputData(f"{P}/datasets/17", "gs://b/out", split)
+    data = {"datasetId": "17", "gcsDestination": data["gcsDestination"]}
+    assert http.post(URL, json=body(inputDataConfig=data)).status_code == 200
+    found = jobs.submissions[1].pipeline
+    assert found is not None
+    assert found.data == InputData(f"{P}/datasets/17", "gs://b/out")
+
+
+@pytest.mark.parametrize(
+    ("data", "wrong"),
+    [
+        ({"datasetId": "a/b"}, ["datasetId"]),
+        (
+            {"datasetId": "1", "bigqueryDestination": {"outputUri": "bq://p"}},
+            ["bigqueryDestination"],
+        ),
+        ({"datasetId": "1", "gcsDestination": {}}, ["gcsDestination.outputUriPrefix"]),
+        ({"gcsDestination": None}, ["gcsDestination.outputUriPrefix"]),
+        ({"fractionSplit": {"trainingFraction": 0.8}}, ["fractionSplit"]),
+        (
+            {"datasetId": "1", "fractionSplit": {"trainingFraction": 2}},
+            ["fractionSplit.trainingFraction", "fractionSplit"],
+        ),
+        (
+            {"datasetId": "1", "fractionSplit": {}, "predefinedSplit": {"key": "k"}},
+            ["predefinedSplit"],
+        ),
+        ({"datasetId": "1", "stratifiedSplit": {}}, ["stratifiedSplit.key"]),
+        ({"datasetId": "1", "timestampSplit": {"key": 1}}, ["timestampSplit.key"]),
+        (
+            {"datasetId": "1", "filterSplit": {"trainingFilter": "x=1", "testFilter": "-"}},
+            ["filterSplit.trainingFilter", "filterSplit.validationFilter"],
+        ),
+        ({"datasetId": "1", "annotationsFilter": "x"}, ["annotationsFilter"]),
+        ({"datasetId": "1", "persistMlUseAssignment": True}, ["persistMlUseAssignment"]),
+    ],
+)
+def test_wrong_data_is_refused_at_its_field(
+    http: httpx.Client, data: dict[str, Any], wrong: list[str]
+) -> None:
+    data = {"gcsDestination": {"outputUriPrefix": "gs://b/out"}, **data}
     answer = http.post(URL, json=body(inputDataConfig=data))
-    assert fields(answer) == [
-        "inputDataConfig.datasetId",
-        "inputDataConfig.bigqueryDestination",
-        "inputDataConfig.fractionSplit",
-        "inputDataConfig.gcsDestination.outputUriPrefix",
-    ]
-    assert "files named training-*, validation-* and test-*" in answer.json()["error"]["message"]
+    assert sorted(fields(answer)) == sorted(f"inputDataConfig.{each}" for each in wrong)
 
 
 def test_automl_is_refused_with_the_way_out(http: httpx.Client, jobs: MemoryJobs) -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from footplate.domain.errors import Code, NotFound
+from footplate.control.data_exports import ExportedData
+from footplate.domain.errors import Code, FailedPrecondition, NotFound, Unavailable
 from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, pipeline_model_name
-from footplate.domain.pipelines import ModelUpload
+from footplate.domain.pipelines import InputData, ModelUpload
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from tests.support.models import make_model
@@ -118,6 +119,80 @@ def test_a_model_that_cant_be_made_is_the_failure() -> None:
     assert job.ending is not None
     assert (job.state, job.ending.code) == (State.FAILED, Code.ALREADY_EXISTS)
     assert "the service can't make its model" in job.ending.message
+
+
+DATA = InputData("projects/demo/locations/us-central1/datasets/17", "gs://b/out")
+WRITTEN = ExportedData("gs://b/out/dataset-17", "jsonl", (8, 1, 1), ignored=2)
+
+
+def test_its_job_begins_once_its_data_is_written() -> None:
+    rig = PipelineRig(None, data=DATA)
+    assert rig.settle().state is State.QUEUED
+    with pytest.raises(NotFound):
+        _ = rig.backing
+    rig.data.written = WRITTEN
+    rig.settle()
+    assert dict(rig.backing.spec.data) == {
+        "AIP_TRAINING_DATA_URI": "gs://b/out/dataset-17/training-*.jsonl",
+        "AIP_VALIDATION_DATA_URI": "gs://b/out/dataset-17/validation-*.jsonl",
+        "AIP_TEST_DATA_URI": "gs://b/out/dataset-17/test-*.jsonl",
+    }
+    assert ("AIP_DATA_FORMAT", "jsonl") in rig.backing.spec.environment
+    taken = rig.data.taken
+    rig.begin()
+    assert rig.end(State.SUCCEEDED, Code.OK).state is State.SUCCEEDED
+    assert rig.data.taken == taken
+    told = [
+        each.event.message for each in rig.store.events(rig.job.uid) if "DATA" in each.event.kind
+    ]
+    assert told == ["writing the data of dataset 17 to gs://b/out", WRITTEN.describe()]
+    assert WRITTEN.describe().endswith("validation and 1 for test; 2 rows are in no set")
+
+
+def test_data_that_cannot_be_used_is_the_failure() -> None:
+    rig = PipelineRig(None, data=DATA)
+    rig.data.written = FailedPrecondition("line 3 of gs://b/a.csv is no CSV")
+    job = rig.settle()
+    assert job.ending is not None
+    assert (job.state, job.ending.code) == (State.FAILED, Code.FAILED_PRECONDITION)
+    assert job.ending.message == (
+        "the data of dataset 17 can't be used: line 3 of gs://b/a.csv is no CSV"
+    )
+    with pytest.raises(NotFound):
+        _ = rig.backing
+
+
+def test_a_bucket_that_is_away_is_no_failure() -> None:
+    rig = PipelineRig(None, data=DATA)
+    rig.data.written = Unavailable("the bucket is away")
+    with pytest.raises(Unavailable):
+        rig.settle()
+    rig.data.written = WRITTEN
+    assert rig.settle().state is State.QUEUED
+    assert rig.backing.spec.data
+
+
+def test_one_that_is_cancelled_ends_when_nothing_is_written_any_more() -> None:
+    rig = PipelineRig(None, data=DATA)
+    rig.settle()
+    rig.data.stays = True
+    rig.cancel()
+    assert rig.settle().state is State.CANCELLING
+    rig.data.stays = False
+    assert rig.settle().state is State.CANCELLED
+
+
+@pytest.mark.parametrize("point", range(WRITES))
+def test_a_death_at_any_point_makes_one_job_with_the_data(point: int) -> None:
+    rig = PipelineRig(None, data=DATA)
+    rig.data.written = WRITTEN
+    rig.crash_point.arm(point)
+    rig.settle()
+    rig.begin()
+    assert rig.end(State.SUCCEEDED, Code.OK).state is State.SUCCEEDED
+    assert rig.backing.spec.data
+    kinds = [each.event.kind for each in rig.store.events(rig.job.uid)]
+    assert kinds == ["QUEUED", "DATA", "DATA_WRITTEN", "PREPARING", "RUNNING", "SUCCEEDED"]
 
 
 @pytest.mark.parametrize("point", range(WRITES))

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from footplate.domain.data_splits import DataSplit, Fractions, SplitMethod
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
@@ -23,7 +24,7 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
-from footplate.domain.pipelines import ModelUpload, Pipeline
+from footplate.domain.pipelines import InputData, ModelUpload, Pipeline
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import (
     Branch,
@@ -109,6 +110,12 @@ SPEC = JobSpec(
     web_access=True,
 )
 
+DATA = InputData(
+    "projects/demo/locations/us-central1/datasets/17",
+    "gs://b/out",
+    DataSplit(SplitMethod.STRATA, Fractions(0.8, 0.1), "label"),
+    "gs://s/image_classification_1.0.0.yaml",
+)
 SPEC_DOCUMENT = (
     '{"v":2,"region":"us-central1","pools":[{"cluster_role":"master",'
     '"replica_prefix":"master-replica","machine":{"machine_type":"n1-standard-4",'
@@ -206,7 +213,7 @@ def test_a_field_of_a_newer_version_is_ignored() -> None:
 
 
 def test_every_field_of_a_spec_is_in_its_document() -> None:
-    pipeline = Pipeline("d", "{}", ModelUpload("{}", "gs://b/m/", "id", "parent"), "m@1")
+    pipeline = Pipeline("d", "{}", ModelUpload("{}", "gs://b/m/", "id", "parent"), DATA, "m@1")
     spec = replace(SPEC, pipeline=pipeline, data=(("AIP_TEST_DATA_URI", "gs://b/test-*.csv"),))
     spec = replace(spec, persistent_resource="night", tensorboard="t")
     text = documents.write(spec)

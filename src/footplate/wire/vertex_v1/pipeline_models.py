@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from footplate.domain.data_splits import SplitMethod
 from footplate.wire.json_model import OWN_OUTPUT, JsonModel
-from footplate.wire.scalars import Int32, Text
+from footplate.wire.scalars import Flag, Int32, Text
 from footplate.wire.vertex_v1.models import (
     CustomJobSpec,
     EncryptionSpec,
@@ -24,7 +24,6 @@ from footplate.wire.vertex_v1.split_models import (
 from footplate.wire.vertex_v1.study_models import StudySpec
 
 _FOR_SERVING = "only the product that serves the model uses this field"
-_NO_ANNOTATIONS = "Footplate doesn't search annotations; use annotationSchemaUri or filterSplit"
 
 
 class Port(JsonModel):
@@ -128,17 +127,13 @@ class MergeVersionAliases(JsonModel):
 
 
 class InputDataConfig(JsonModel):
-    REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "annotations_filter": _NO_ANNOTATIONS,
-            "saved_query_id": _NO_ANNOTATIONS,
-            "persist_ml_use_assignment": "Footplate doesn't change datasets; leave this field out",
-        }
-    )
     dataset_id: Text | None = None
     gcs_destination: GcsDestination | None = None
     bigquery_destination: JsonValue = None
     annotation_schema_uri: Text | None = None
+    annotations_filter: Text | None = None
+    saved_query_id: Text | None = None
+    persist_ml_use_assignment: Flag | None = None
     fraction_split: FractionSplit | None = None
     filter_split: FilterSplit | None = None
     predefined_split: PredefinedSplit | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import Violation
@@ -30,6 +31,14 @@ TUNING = CUSTOM.replace("custom_task", "hyperparameter_tuning_task")
 INPUTS = "trainingTaskInputs"
 _DATA = "inputDataConfig"
 _FILES = "files named training-*, validation-* and test-* in the folder of gcsDestination"
+_NO_ANNOTATIONS = "Footplate searches no annotations: use annotationSchemaUri or filterSplit"
+_UNSERVED = MappingProxyType(
+    {
+        "annotations_filter": _NO_ANNOTATIONS,
+        "saved_query_id": _NO_ANNOTATIONS,
+        "persist_ml_use_assignment": "Footplate doesn't change data items: leave this field out",
+    }
+)
 _COUNTS = (
     f"{INPUTS}.maxTrialCount",
     f"{INPUTS}.parallelTrialCount",
@@ -98,6 +107,11 @@ def _check_data(data: InputDataConfig) -> Iterator[Violation]:
     if data.bigquery_destination is not None:
         said = "given, but Footplate can't write to BigQuery: use gcsDestination, for CSV files"
         yield Violation(f"{_DATA}.bigqueryDestination", said)
+    for name, way in _UNSERVED.items():
+        if getattr(data, name):
+            yield Violation(
+                f"{_DATA}.{InputDataConfig.model_fields[name].alias}", f"given, but {way}"
+            )
     splits = data.splits()
     if data.dataset_id and not is_dataset_id(data.dataset_id):
         said = f"{describe(data.dataset_id)} given; allowed: the id of a dataset of this region"
