@@ -72,6 +72,53 @@ say([each.display_name for each in aiplatform.Model.list(filter='display_name="m
 second.delete()
 say(aiplatform.Model.list(filter='display_name="mymodel"'))
 """
+DATA_SCRIPT = """
+from google.cloud import storage
+bucket = storage.Client("demo", AnonymousCredentials()).bucket(os.environ["BUCKET"])
+bucket.blob("data/table.csv").upload_from_string(
+    "id,value\\n" + "".join("%d,x\\n" % i for i in range(20)))
+bucket.blob("data/texts.jsonl").upload_from_string("".join(
+    '{"textContent": "%d", "dataItemResourceLabels": {"aiplatform.googleapis.com/ml_use": "%s"}}\\n'
+    % (i, ("training", "test")[i % 2]) for i in range(6)))
+with open("reading.py", "w") as file:
+    file.write('''
+import csv, glob, json, os
+for name in ("TRAINING", "VALIDATION", "TEST"):
+    paths = sorted(glob.glob(os.environ["AIP_%s_DATA_URI" % name].replace("gs://", "/gcs/")))
+    assert paths
+    if os.environ["AIP_DATA_FORMAT"] == "csv":
+        rows = [row["id"] for path in paths for row in csv.DictReader(open(path))]
+    else:
+        rows = [json.loads(line)["textContent"] for path in paths for line in open(path)]
+    with open(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/") + "/" + name, "w") as file:
+        file.write(" ".join(rows))
+''')
+
+def train(output, dataset, **split):
+    job = aiplatform.CustomTrainingJob("reading", "reading.py", IMAGE)
+    job.run(dataset, base_output_dir=BUCKET + "/" + output, replica_count=1,
+            machine_type="n1-standard-4", **split)
+    found = [bucket.blob("%s/model/%s" % (output, name)).download_as_bytes().decode().split()
+             for name in ("TRAINING", "VALIDATION", "TEST")]
+    written = bucket.list_blobs(prefix=output + "/dataset-%s-" % dataset.name)
+    say(job.state.name, sorted(each.name.split("/")[-1] for each in written))
+    return found
+
+table = aiplatform.TabularDataset.create("table", gcs_source=BUCKET + "/data/table.csv")
+found = train("random", table)
+say([len(each) for each in found], sorted(map(int, sum(found, []))) == list(range(20)))
+texts = aiplatform.TextDataset.create(
+    "texts", gcs_source=BUCKET + "/data/texts.jsonl",
+    import_schema_uri=aiplatform.schema.dataset.ioformat.text.single_label_classification)
+USE = "labels.aiplatform.googleapis.com/ml_use="
+say(train("labels", texts, training_filter_split=USE + "training", validation_filter_split="-",
+          test_filter_split=USE + "test"))
+bucket.blob("data/table.csv").upload_from_string("a,b\\n1\\n")
+try:
+    train("wrong", table)
+except RuntimeError as error:
+    say("line 2 of " + BUCKET + "/data/table.csv has 1 columns" in str(error))
+"""
 TRAINER = """
 import os
 with open(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/") + "/model.txt", "w") as file:
@@ -95,4 +142,18 @@ def test_pipelines_and_models(sdk: Callable[[str], list[str]], trainers: Trainer
         "True",
         "['mymodel']",
         "[]",
+    ]
+
+
+def test_datasets_are_split_for_the_program(sdk: Callable[[str], list[str]]) -> None:
+    csv, jsonl = (
+        [f"{each}-00000-of-00001.{kind}" for each in ("test", "training", "validation")]
+        for kind in ("csv", "jsonl")
+    )
+    assert sdk(DATA_SCRIPT) == [
+        f"PIPELINE_STATE_SUCCEEDED {csv}",
+        "[16, 2, 2] True",
+        f"PIPELINE_STATE_SUCCEEDED {jsonl}",
+        "[['0', '2', '4'], [], ['1', '3', '5']]",
+        "True",
     ]

@@ -89,6 +89,52 @@ def test_kills_in_a_pipeline(context: Context, http: httpx.Client) -> None:
     check_pages(context.service.url, name, job["name"], model["name"])
 
 
+ROWS = 20_000
+READER = """
+import glob, os
+names = ("TRAINING", "VALIDATION", "TEST")
+places = [os.environ[f"AIP_{name}_DATA_URI"].replace("gs://", "/gcs/") for name in names]
+rows = [line for place in places for path in glob.glob(place) for line in list(open(path))[1:]]
+print("rows", len(rows), len(set(rows)), flush=True)
+"""
+
+
+def test_kills_while_data_is_written(context: Context, http: httpx.Client) -> None:
+    package = GcsUri(BUCKET, "reader.tar.gz")
+    table = "a\n" + "".join(f"{number}\n" for number in range(ROWS))
+    with context.client() as client:
+        client.storage.upload(package, pack_trainer(READER, None))
+        client.storage.upload(GcsUri(BUCKET, "table.csv"), table.encode())
+    base = f"{context.service.url}/v1/{LOCATION}"
+    schema = "gs://google-cloud-aiplatform/schema/dataset/metadata/tabular_1.0.0.yaml"
+    source = {"inputConfig": {"gcsSource": {"uri": [f"gs://{BUCKET}/table.csv"]}}}
+    dataset = {"displayName": "table", "metadataSchemaUri": schema, "metadata": source}
+    made = http.post(f"{base}/datasets", json=dataset).raise_for_status().json()
+    request = pipeline(package)
+    request["inputDataConfig"]["datasetId"] = made["response"]["name"].rpartition("/")[2]
+    del request["modelToUpload"]
+    name = http.post(f"{base}/trainingPipelines", json=request).raise_for_status().json()["name"]
+    for _ in range(3):
+        context.service.kill()
+        context.service.start()
+
+    def get(path: str) -> dict[str, Any]:
+        answer = http.get(f"{context.service.url}/v1/{path}").raise_for_status()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    context.until(lambda: get(name)["state"].endswith(("SUCCEEDED", "FAILED")))
+    ended = get(name)
+    assert ended["state"] == "PIPELINE_STATE_SUCCEEDED", ended
+    files = sorted(path.name for path in (context.bucket / "data").glob("dataset-*/*"))
+    assert files == [f"{each}-00000-of-00001.csv" for each in ("test", "training", "validation")]
+    job = ended["trainingTaskMetadata"]["backingCustomJob"]
+    page = http.get(f"{context.service.url}/jobs/{job}/log.txt", headers={"Accept": "text/html"})
+    log = page.raise_for_status().text
+    assert f"rows {ROWS} {ROWS}" in log
+    assert len(get(f"{LOCATION}/customJobs")["customJobs"]) == 1
+
+
 def check_pages(url: str, pipeline: str, job: str, model: str) -> None:
     """The console shows the pipeline as one row, and on its page what its job did."""
     with httpx.Client(base_url=url, headers={"Accept": "text/html"}) as console:
