@@ -43,6 +43,12 @@ try:
 except exceptions.NotFound:
     say("gone")
 
+exported = texts.export_data(BUCKET + "/exports")
+say(len(exported) > 0, all(f.startswith(BUCKET + "/exports/export-data-texts-") for f in exported))
+if hasattr(table, "export_data_for_custom_training"):
+    split = {"training_fraction": 0.8, "validation_fraction": 0.1, "test_fraction": 0.1}
+    answer = table.export_data_for_custom_training(BUCKET + "/exports", split=split)
+    say(len(answer["exportedFiles"]), answer["dataStats"]["trainingDataItemsCount"])
 for dataset in (table, texts):
     dataset.delete()
 """
@@ -59,4 +65,6 @@ def test_datasets(sdk: Callable[[str], list[str]]) -> None:
         "texts text_1.0.0.yaml",
         "True",
         "gone",
+        "True True",
+        "3 8",
     ]

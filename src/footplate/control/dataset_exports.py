@@ -8,15 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 
+from footplate.control.data_exports import delete_data, export_data
+from footplate.control.dataset_files import find_files
 from footplate.control.datasets import change_record, write_fields
 from footplate.domain.datasets import Dataset, DatasetOperation
-from footplate.domain.errors import Aborted, Code, NotFound, ServiceError, Unimplemented
+from footplate.domain.errors import Aborted, Code, NotFound, ServiceError
 from footplate.domain.filters import Comparator
 from footplate.domain.tracking.filters import Equals
 from footplate.domain.tracking.names import DATASETS
 from footplate.domain.tracking.resources import Resource
-from footplate.ports.buckets import Buckets
 from footplate.ports.clock import Clock
+from footplate.ports.object_storage import ObjectStorage
 from footplate.ports.tracking import TrackingStore
 from footplate.wire.vertex_v1.dataset_fields import (
     EXPORTING,
@@ -24,6 +26,7 @@ from footplate.wire.vertex_v1.dataset_fields import (
     operation_fields,
     operations_of,
 )
+from footplate.wire.vertex_v1.dataset_requests import plan_of
 
 _AT_ONCE = 100
 _log = logging.getLogger(__name__)
@@ -35,7 +38,10 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that an export wrote, as patterns, and the items in each of the three sets."""
+    """What an export wrote: files or patterns of files, and the items in each of the three sets.
+
+    ``counts`` may be empty: they are told only of exports for training.
+    """
 
     files: tuple[str, ...]
     counts: tuple[int, ...]
@@ -106,12 +112,39 @@ class DatasetExports:
 
 
 class DatasetExporter:
-    """Writes the data of datasets into buckets."""
+    """Writes the data of datasets into ``buckets``."""
 
-    def __init__(self, buckets: Buckets) -> None:
+    def __init__(self, buckets: ObjectStorage) -> None:
         self._buckets = buckets
 
     def export(
         self, dataset: Dataset, operation: DatasetOperation, closed: Callable[[], bool]
     ) -> Exported:
-        raise Unimplemented("exports are not written yet")
+        """Writes the data; interrupted or repeated, it writes the same files again.
+
+        Raises ServiceError: why the data can't be written. Stopped, once ``closed`` returns True.
+        """
+
+        def check() -> None:
+            if closed():
+                raise Stopped
+
+        plan, folder = plan_of(operation.request), operation.directory
+        try:
+            done = export_data(
+                dataset,
+                plan.split,
+                folder,
+                self._buckets,
+                check,
+                annotation_schema=plan.annotation_schema,
+            )
+        except ServiceError:
+            with suppress(ServiceError, OSError):  # the first error is the one to report
+                delete_data(folder, self._buckets)
+            raise
+        if plan.for_training:
+            return Exported(done.patterns, done.counts)
+        patterns = (each for each, count in zip(done.patterns, done.counts, strict=True) if count)
+        found = (file for each in patterns for file in find_files(self._buckets, each))
+        return Exported(tuple(f"gs://{file.bucket}/{file.name}" for file in found), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.control.dataset_exports import DatasetExports, Exported, Stopped
+from footplate.control.dataset_exports import DatasetExporter, DatasetExports, Exported, Stopped
 from footplate.control.dataset_files import find_files
 from footplate.control.datasets import MAX_IMPORTS, Datasets, tracking_name
-from footplate.domain.datasets import Dataset, DatasetOperation, ImportedFiles, schema_uri
+from footplate.domain.datasets import (
+    Dataset,
+    DatasetOperation,
+    ImportedFiles,
+    OperationKind,
+    schema_uri,
+)
 from footplate.domain.errors import Code, FailedPrecondition, NotFound
 from footplate.domain.names import DatasetName
 from footplate.domain.tracking.resources import Resource
@@ -143,3 +150,42 @@ def test_files_are_found_in_all_pages(rig: Rig) -> None:
     assert [each.name for each in find_files(buckets, "gs://b-1/n/3.csv")] == ["n/3.csv"]
     with pytest.raises(NotFound, match="gone"):
         next(find_files(buckets, "gs://gone/n/*"))
+
+
+TABLE = Dataset(NAME, "t", schema_uri("tabular"), ("gs://b-1/t.csv",))
+
+
+def operation(**config: object) -> DatasetOperation:
+    return DatasetOperation(
+        OperationKind.EXPORT,
+        "v1",
+        CREATED,
+        directory="gs://b-1/out/",
+        request=json.dumps({"gcsDestination": {"outputUriPrefix": "gs://b-1"}, **config}),
+    )
+
+
+def test_without_a_split_all_rows_are_in_one_set_and_the_files_are_named(rig: Rig) -> None:
+    rig.buckets.write("b-1", "t.csv", [b"a,b\n", *[b"1,2\n"] * 10])
+    done = DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: False)
+    with rig.buckets.read("b-1", "out/training-00000-of-00001.csv") as file:
+        assert file.read() == b"a,b\n" + b"1,2\n" * 10
+    assert (done.files, done.counts) == (("gs://b-1/out/training-00000-of-00001.csv",), ())
+
+
+def test_an_export_for_training_is_split_and_told_by_patterns(rig: Rig) -> None:
+    rig.buckets.write("b-1", "t.csv", [b"a,b\n", *[b"1,2\n"] * 10])
+    asked = operation(exportUse="CUSTOM_CODE_TRAINING")
+    done = DatasetExporter(rig.buckets).export(TABLE, asked, lambda: False)
+    sets = ("training", "validation", "test")
+    assert done.files == tuple(f"gs://b-1/out/{each}-*.csv" for each in sets)
+    assert done.counts == (8, 1, 1)
+
+
+def test_an_export_that_fails_or_is_stopped_leaves_nothing_behind(rig: Rig) -> None:
+    rig.buckets.write("b-1", "t.csv", [b"a,b\n", b"1,2\n", b"1,2,3\n"])
+    with pytest.raises(FailedPrecondition, match=r"t\.csv"):
+        DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: False)
+    with pytest.raises(Stopped):
+        DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: True)
+    assert not rig.buckets.list("b-1", prefix="out/").objects

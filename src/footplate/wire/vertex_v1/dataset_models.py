@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from footplate.wire.json_model import JsonModel
 from footplate.wire.proto_enum import ProtoEnum
-from footplate.wire.scalars import Double, Text
+from footplate.wire.scalars import Text
 from footplate.wire.vertex_v1.models import EncryptionSpec, GcsDestination
+from footplate.wire.vertex_v1.split_models import FilterSplit, FractionSplit
 from footplate.wire.vertex_v1.tracking_models import Labelled
 
 _NO_QUERIES = "Footplate has no saved queries; leave this field out"
@@ -91,25 +92,13 @@ class ExportUse(ProtoEnum):
     CUSTOM_CODE_TRAINING = 6
 
 
-class ExportFractionSplit(JsonModel):
-    training_fraction: Double | None = None
-    validation_fraction: Double | None = None
-    test_fraction: Double | None = None
-
-
-class ExportFilterSplit(JsonModel):
-    training_filter: Text | None = None
-    validation_filter: Text | None = None
-    test_filter: Text | None = None
-
-
 class ExportDataConfig(JsonModel):
     REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"annotations_filter": _NO_ANNOTATIONS, "saved_query_id": _NO_QUERIES}
     )
     gcs_destination: GcsDestination | None = None
-    fraction_split: ExportFractionSplit | None = None
-    filter_split: ExportFilterSplit | None = None
+    fraction_split: FractionSplit | None = None
+    filter_split: FilterSplit | None = None
     annotation_schema_uri: Text | None = None
     export_use: ExportUse | None = None
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from footplate.domain.data_splits import DataSplit, Fractions, SplitMethod
 from footplate.domain.datasets import ImportedFiles
 from footplate.domain.tracking.resources import DISPLAY_NAME, Resource
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import JsonObject, format_object
 from footplate.wire.list_order import parse_parts
-from footplate.wire.vertex_v1.dataset_models import ExportData, ImportData
+from footplate.wire.vertex_v1.dataset_models import (
+    ExportData,
+    ExportDataConfig,
+    ExportUse,
+    ImportData,
+)
 from footplate.wire.vertex_v1.rules.datasets import check_export, check_import
+from footplate.wire.vertex_v1.split_models import split_of
 
 SYSTEM_LABELS = "aiplatform.googleapis.com/"
 """What the keys of labels begin with that only the service sets."""
@@ -32,6 +40,15 @@ class ExportRequest:
 
     prefix: str
     config: str
+
+
+@dataclass(frozen=True)
+class ExportPlan:
+    """What an export writes. ``for_training``: it is written for a program that trains."""
+
+    split: DataSplit
+    annotation_schema: str
+    for_training: bool
 
 
 def without_system_labels(body: JsonObject) -> JsonObject:
@@ -65,6 +82,21 @@ def read_export(body: JsonObject) -> ExportRequest:
     destination = config and config.gcs_destination
     prefix = (destination and destination.output_uri_prefix) or ""
     return ExportRequest(prefix, format_object(config.encode() if config else {}))
+
+
+def plan_of(config: str) -> ExportPlan:
+    """Reads an accepted ``exportConfig``.
+
+    Without a split all data is in the first set, unless it is for training.
+    """
+    message = ExportDataConfig.understand(json.loads(config)).message
+    for_training = message.export_use is ExportUse.CUSTOM_CODE_TRAINING
+    split = DataSplit(fractions=Fractions() if for_training else Fractions(training=1))
+    if message.fraction_split is not None:
+        split = split_of(message.fraction_split, SplitMethod.FRACTIONS)
+    if message.filter_split is not None:
+        split = split_of(message.filter_split, SplitMethod.FILTERS)
+    return ExportPlan(split, message.annotation_schema_uri or "", for_training)
 
 
 def in_order(records: Sequence[Resource], text: str) -> list[Resource]:

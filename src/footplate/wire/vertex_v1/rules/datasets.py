@@ -21,16 +21,15 @@ from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.dataset_models import (
     Dataset,
     ExportData,
-    ExportFractionSplit,
     ImportData,
 )
+from footplate.wire.vertex_v1.rules.data_splits import check_split
 
 MAX_URIS = 1000
 """Of a dataset's tables, or of one import."""
 MAX_LABELS = 64
 _FILE = "gs://BUCKET/PATH of a file, which may have wildcards (*, **, ?)"
 _FORMATS = f"{SCHEMAS}/ioformat/"
-_SPLITS = ("fraction_split", "filter_split")
 
 
 def check_dataset(dataset: Dataset, at: str = "") -> Iterator[Violation]:
@@ -97,23 +96,12 @@ def check_export(request: ExportData) -> Iterator[Violation]:
     if config.fraction_split is not None and config.filter_split is not None:
         said = "given together with fractionSplit; allowed: one of the two"
         yield Violation("exportConfig.filterSplit", said)
-    if config.fraction_split is not None:
-        yield from _check_fractions(config.fraction_split, "exportConfig.fractionSplit")
-    if (filters := config.filter_split) is not None:
-        for name in ("trainingFilter", "validationFilter", "testFilter"):
-            if not filters.encode().get(name):
-                said = "required: a filter of labels, or - for no item"
-                yield Violation(f"exportConfig.filterSplit.{name}", said)
-
-
-def _check_fractions(split: ExportFractionSplit, at: str) -> Iterator[Violation]:
-    given = (split.training_fraction, split.validation_fraction, split.test_fraction)
-    for name, value in zip(("training", "validation", "test"), given, strict=True):
-        if value is not None and not 0 <= value <= 1:
-            yield Violation(f"{at}.{name}Fraction", f"{value:g} given; allowed: 0 to 1")
-    total = sum(value or 0 for value in given)
-    if total > 1 + 1e-9:
-        yield Violation(at, f"the fractions have the sum {total:g}; allowed: at most 1")
+    for name, split in (
+        ("fractionSplit", config.fraction_split),
+        ("filterSplit", config.filter_split),
+    ):
+        if split is not None:
+            yield from check_split(split, f"exportConfig.{name}")
 
 
 def _check_uris(uris: Sequence[str], field: str) -> Iterator[Violation]:
