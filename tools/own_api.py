@@ -212,7 +212,7 @@ SECTIONS: dict[str, dict[tuple[str, str], Operation]] = {
             query=("project", "startDate", "endDate"),
         ),
         ("GET", f"{V1}/places"): Operation(
-            "Lists projects and regions that have experiments, TensorBoards or models.",
+            "Lists projects and regions that have experiments, TensorBoards, datasets or models.",
             answers.Places,
         ),
     },

@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote: files or patterns of files, and the items in each of the three sets.
+    """The result of an export: files or patterns of files, and the items in each of the three sets.
 
     ``counts`` may be empty: they are told only of exports for training.
     """

@@ -1,4 +1,4 @@
-"""Routes of Footplate's own API: where there are experiments, TensorBoards or models."""
+"""Routes of Footplate's own API: where there are experiments, TensorBoards, datasets or models."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class ExportRequest:
 
 @dataclass(frozen=True)
 class ExportPlan:
-    """What an export writes. ``for_training``: it is written for a program that trains."""
+    """The way to write an export. ``for_training``: it is written for a program that trains."""
 
     split: DataSplit
     annotation_schema: str
