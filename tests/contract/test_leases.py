@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from queue import Queue
 
 import pytest
@@ -22,6 +23,7 @@ from tests.support.leases import MemoryLeases
 from tests.support.leases_contract import LIFE_S, LeasesContract
 from tests.support.postgresql import Postgresql
 from tests.support.study_records import make_study
+from tests.support.tracking import HERE, make_resource
 
 
 class TestSoleLeases(LeasesContract):
@@ -189,6 +191,10 @@ def test_servers_hear_what_others_write_and_not_what_they_do(
         study = make_study()
         store.studies.create(study)
         assert heard.next() == Notice(NoticeKind.STUDY, study.uid)
+        dataset = make_resource(f"{HERE}/datasets/1")
+        store.tracking.create((dataset,))
+        store.tracking.write(replace(dataset, version=2))
+        assert heard.next() == Notice(NoticeKind.MODEL, str(dataset.name))
         store.leases().take("one", "http://one", LIFE_S)
         assert heard.next() == Notice(NoticeKind.LEASE)
         store.delete(job.name, job.version)
