@@ -108,6 +108,7 @@ class Datasets:
             NotFound: the dataset doesn't exist.
             FailedPrecondition: it has no files.
             InvalidArgument: the directory's bucket doesn't exist.
+            Aborted: another export writes to the directory; or others kept writing the record.
         """
         dataset = self.get(name)
         if not dataset.sources:
@@ -129,9 +130,10 @@ class Datasets:
         )
 
         def add(record: Resource) -> Resource:
-            return write_fields(
-                record, operation_fields(add_operation(operations_of(record), operation))
-            )
+            earlier = operations_of(record)
+            if any(each.directory == directory for each in earlier):
+                raise Aborted(f"another export to {directory} began at this moment; try again")
+            return write_fields(record, operation_fields(add_operation(earlier, operation)))
 
         begun = self._newest(name, add)
         self._wake()

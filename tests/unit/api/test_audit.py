@@ -56,6 +56,12 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
             Change("upload", f"{PLACE}/models", made=True),
         ),
         (
+            "POST",
+            f"{V1}/datasets/{{datasets}}:import",
+            f"/v1/{PLACE}/datasets/7:import",
+            Change("import", f"{PLACE}/datasets/7"),
+        ),
+        (
             "PATCH",
             "/footplate/v1/projects/{project}/locations/{region}/quota",
             f"/footplate/v1/{PLACE}/quota",

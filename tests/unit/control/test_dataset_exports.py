@@ -20,7 +20,7 @@ from footplate.domain.datasets import (
     OperationKind,
     schema_uri,
 )
-from footplate.domain.errors import Code, FailedPrecondition, NotFound
+from footplate.domain.errors import Aborted, Code, FailedPrecondition, NotFound
 from footplate.domain.names import DatasetName
 from footplate.domain.tracking.resources import Resource
 from footplate.ports.buckets import Listing
@@ -86,6 +86,12 @@ def test_one_that_was_interrupted_is_done_by_the_next_server(rig: Rig) -> None:
     assert rig.export().end_time is None
     rig.exports = DatasetExports(rig.store, rig._export, FakeClock(CREATED))
     assert rig.export().succeeded
+
+
+def test_two_exports_never_write_to_the_same_folder(rig: Rig) -> None:
+    rig.begin()
+    with pytest.raises(Aborted, match="try again"):
+        rig.datasets.export(NAME, "gs://b-1/out/", "{}", "v1")
 
 
 def test_a_full_disk_ends_it_with_a_reason(rig: Rig) -> None:

@@ -50,6 +50,9 @@ EITHER: Filter = Or((EXPERIMENT, RUN))
         ("tensorboards", "is_default=true", Equals(("isDefault",), EQUAL, value=True)),
         ("timeSeries", 'display_name = "a/b"', Equals(("displayName",), EQUAL, "a/b")),
         ("runs", "labels.team:x", Equals(("labels", "team"), Comparator.MATCHES, "x")),
+        ("runs", "labels.team:*", Equals(("labels", "team"), Comparator.MATCHES, "")),
+        ("datasets", "labels:team", Equals(("labels", "team"), Comparator.MATCHES, "")),
+        ("datasets", "metadata_schema_uri=x", Equals(("metadataSchemaUri",), EQUAL, "x")),
         (
             "runs",
             'create_time>"2026-01-31T12:00:00Z"',
