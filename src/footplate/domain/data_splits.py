@@ -1,4 +1,4 @@
-"""How the rows of a dataset are divided into sets for training, validation and test. Pure.
+"""The division of a dataset's rows into sets for training, validation and test. Pure.
 
 Sources: the reference of TrainingPipeline (InputDataConfig), and the pages on data splits.
 """
