@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
@@ -11,6 +11,7 @@ from threading import Event
 from footplate.control.data_exports import delete_data, export_data
 from footplate.control.dataset_files import find_files
 from footplate.control.datasets import change_record, write_fields
+from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.domain.datasets import Dataset, DatasetOperation
 from footplate.domain.errors import Aborted, Code, NotFound, ServiceError
 from footplate.domain.filters import Comparator
@@ -112,10 +113,14 @@ class DatasetExports:
 
 
 class DatasetExporter:
-    """Writes the data of datasets into ``buckets``."""
+    """Writes the data of datasets into ``buckets``, those that their projects may use.
 
-    def __init__(self, buckets: ObjectStorage) -> None:
-        self._buckets = buckets
+    ``shared`` is the setting ``shared_buckets``.
+    """
+
+    def __init__(self, buckets: ObjectStorage, shared: Sequence[str]) -> None:
+        self._all = buckets
+        self._shared = shared
 
     def export(
         self, dataset: Dataset, operation: DatasetOperation, closed: Callable[[], bool]
@@ -130,21 +135,22 @@ class DatasetExporter:
                 raise Stopped
 
         plan, folder = plan_of(operation.request), operation.directory
+        buckets = JobBuckets(self._all, BucketScope(dataset.name.project), self._shared)
         try:
             done = export_data(
                 dataset,
                 plan.split,
                 folder,
-                self._buckets,
+                buckets,
                 check,
                 annotation_schema=plan.annotation_schema,
             )
         except ServiceError:
             with suppress(ServiceError, OSError):  # the first error is the one to report
-                delete_data(folder, self._buckets)
+                delete_data(folder, buckets)
             raise
         if plan.for_training:
             return Exported(done.patterns, done.counts)
         patterns = (each for each, count in zip(done.patterns, done.counts, strict=True) if count)
-        found = (file for each in patterns for file in find_files(self._buckets, each))
+        found = (file for each in patterns for file in find_files(buckets, each))
         return Exported(tuple(f"gs://{file.bucket}/{file.name}" for file in found), ())

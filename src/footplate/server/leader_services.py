@@ -145,7 +145,7 @@ class LeaderServices:
         self._add_loop(self._exports.step, "exports", self._exports_woken)
 
         self._dataset_exports = DatasetExports(
-            fenced.tracking, DatasetExporter(buckets).export, clock
+            fenced.tracking, DatasetExporter(buckets, settings.shared_buckets).export, clock
         )
         self._add_loop(self._dataset_exports.step, "dataset exports", self._datasets_woken)
 

@@ -20,7 +20,7 @@ from footplate.domain.datasets import (
     OperationKind,
     schema_uri,
 )
-from footplate.domain.errors import Aborted, Code, FailedPrecondition, NotFound
+from footplate.domain.errors import Aborted, Code, FailedPrecondition, NotFound, PermissionDenied
 from footplate.domain.names import DatasetName
 from footplate.domain.tracking.resources import Resource
 from footplate.ports.buckets import Listing
@@ -173,7 +173,7 @@ def operation(**config: object) -> DatasetOperation:
 
 def test_without_a_split_all_rows_are_in_one_set_and_the_files_are_named(rig: Rig) -> None:
     rig.buckets.write("b-1", "t.csv", [b"a,b\n", *[b"1,2\n"] * 10])
-    done = DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: False)
+    done = DatasetExporter(rig.buckets, ("*",)).export(TABLE, operation(), lambda: False)
     with rig.buckets.read("b-1", "out/training-00000-of-00001.csv") as file:
         assert file.read() == b"a,b\n" + b"1,2\n" * 10
     assert (done.files, done.counts) == (("gs://b-1/out/training-00000-of-00001.csv",), ())
@@ -182,7 +182,7 @@ def test_without_a_split_all_rows_are_in_one_set_and_the_files_are_named(rig: Ri
 def test_an_export_for_training_is_split_and_told_by_patterns(rig: Rig) -> None:
     rig.buckets.write("b-1", "t.csv", [b"a,b\n", *[b"1,2\n"] * 10])
     asked = operation(exportUse="CUSTOM_CODE_TRAINING")
-    done = DatasetExporter(rig.buckets).export(TABLE, asked, lambda: False)
+    done = DatasetExporter(rig.buckets, ("*",)).export(TABLE, asked, lambda: False)
     sets = ("training", "validation", "test")
     assert done.files == tuple(f"gs://b-1/out/{each}-*.csv" for each in sets)
     assert done.counts == (8, 1, 1)
@@ -191,7 +191,16 @@ def test_an_export_for_training_is_split_and_told_by_patterns(rig: Rig) -> None:
 def test_an_export_that_fails_or_is_stopped_leaves_nothing_behind(rig: Rig) -> None:
     rig.buckets.write("b-1", "t.csv", [b"a,b\n", b"1,2\n", b"1,2,3\n"])
     with pytest.raises(FailedPrecondition, match=r"t\.csv"):
-        DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: False)
+        DatasetExporter(rig.buckets, ("*",)).export(TABLE, operation(), lambda: False)
     with pytest.raises(Stopped):
-        DatasetExporter(rig.buckets).export(TABLE, operation(), lambda: True)
+        DatasetExporter(rig.buckets, ("*",)).export(TABLE, operation(), lambda: True)
     assert not rig.buckets.list("b-1", prefix="out/").objects
+
+
+def test_an_export_reads_no_file_of_another_project(rig: Rig) -> None:
+    rig.buckets.create_bucket("b-2", project="other")
+    rig.buckets.write("b-2", "t.csv", [b"a\n1\n"])
+    secret = Dataset(NAME, "t", schema_uri("tabular"), ("gs://b-2/t.csv",))
+    with pytest.raises(PermissionDenied, match="belongs to the project 'other'"):
+        DatasetExporter(rig.buckets, ()).export(secret, operation(), lambda: False)
+    assert DatasetExporter(rig.buckets, ("b-*",)).export(secret, operation(), lambda: False).files
