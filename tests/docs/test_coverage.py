@@ -68,7 +68,7 @@ REFUSED: list[tuple[str, str, str, Any, int]] = [
         400,
     ),
     (
-        "AutoML and managed datasets",
+        "AutoML, BigQuery",
         "POST",
         f"{LOCATION}/trainingPipelines",
         {"trainingTaskDefinition": "gs://google-cloud-aiplatform/automl_tabular_1.0.0.yaml"},
