@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from footplate.domain.errors import NotFound
+from footplate.domain.globs import Glob
 from footplate.domain.names import GcsUri
-from footplate.domain.wildcards import Wildcards, fixed_prefix, has_wildcard
 from footplate.ports.buckets import Listing, ObjectInfo
 
 
@@ -25,14 +25,14 @@ def find_files(buckets: Files, uri: str) -> Iterator[ObjectInfo]:
     Raises NotFound: there is no such file, or no such bucket.
     """
     where = GcsUri.parse(uri, "uri")
-    if not has_wildcard(where.path):
+    if not {"*", "?"} & set(where.path):
         yield buckets.stat(where.bucket, where.path)
         return
-    pattern, token, found = Wildcards(where.path), None, False
+    pattern, token, found = Glob.of_wildcards(where.path), None, False
     while True:
-        page = buckets.list(where.bucket, prefix=fixed_prefix(where.path), token=token)
+        page = buckets.list(where.bucket, prefix=pattern.prefix, token=token)
         for file in page.objects:
-            if pattern.match(file.name):
+            if pattern.matches(file.name):
                 found = True
                 yield file
         token = page.next_token

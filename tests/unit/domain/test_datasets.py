@@ -1,4 +1,4 @@
-"""Datasets, their operations, and wildcards in the names of their files."""
+"""Datasets and their operations."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from footplate.domain.datasets import (
     DATA_TYPES,
@@ -24,11 +22,9 @@ from footplate.domain.datasets import (
 from footplate.domain.errors import NotFound
 from footplate.domain.export_folders import export_folder
 from footplate.domain.names import DatasetName, parse_dataset_name
-from footplate.domain.wildcards import Wildcards, fixed_prefix, has_wildcard
 from tests.support.jobs import CREATED
 
 NAME = DatasetName("demo", "us-central1", "7")
-_REGEX = {"*": "[^/]*", "?": "[^/]"}
 
 
 def test_a_name_is_parsed_as_it_is_spelled() -> None:
@@ -71,13 +67,3 @@ def test_numbers_of_operations_are_not_used_again_and_open_ones_are_kept() -> No
 def test_a_folder_of_an_export_has_a_plain_name() -> None:
     folder = export_folder("gs://b/x/", "export-data", "a b/ü", CREATED + timedelta(milliseconds=5))
     assert re.fullmatch(r"gs://b/x/export-data-a-b-[0-9T:.-]+\.\d{3}Z/", folder)
-
-
-@given(st.text("ab/?*", max_size=8), st.text("ab/", max_size=8))
-def test_wildcards_match_as_a_regular_expression_does(path: str, name: str) -> None:
-    parts = re.findall(r"\*{2,}|.", path)
-    regex = "".join(_REGEX.get(p, ".*" if p[:2] == "**" else re.escape(p)) for p in parts)
-    matches = re.fullmatch(regex, name) is not None
-    assert Wildcards(path).match(name) is matches
-    assert not matches or name.startswith(fixed_prefix(path))
-    assert has_wildcard(path) is (fixed_prefix(path) != path)

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.body import Body
-from footplate.api.storage_v1.globs import Glob, list_matching
+from footplate.api.storage_v1.matching_objects import list_matching, read_glob
 from footplate.api.storage_v1.object_names import object_in
 from footplate.api.storage_v1.query_parameters import conditions_in, flag_in, limit_in, number_in
 from footplate.api.storage_v1.resources import draft_of, media_headers, object_resource, patched
@@ -112,7 +112,7 @@ class ObjectHandlers:
             limit_in(query),
         )
         if glob := query.get("matchGlob"):
-            listing = list_matching(scan, Glob(glob), start, limit)
+            listing = list_matching(scan, read_glob(glob), start, limit)
         else:
             listing = scan(start=start, limit=limit)
         if flag_in(query, "softDeleted"):

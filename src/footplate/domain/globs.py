@@ -1,4 +1,4 @@
-"""Matches object names against the glob patterns of ``matchGlob``.
+"""Matches names of objects against glob patterns, as Cloud Storage's ``matchGlob`` does. Pure.
 
 ``*`` and ``?`` stop at a slash, ``**`` doesn't, and ``**/`` is any number of folders, none
 included; ``[a-z]``, ``[!a-z]`` and ``{a,b}`` are as in a shell, and ``\\`` escapes.
@@ -7,24 +7,19 @@ Source: cloud.google.com/storage/docs/json_api/v1/objects/list#list-objects-and-
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from footplate.domain.errors import InvalidArgument, Violation
-from footplate.ports.buckets import Listing, ObjectInfo
-from footplate.wire.json_text import describe
-
 MAX_LENGTH = 1024
 MAX_ALTERNATIVES = 100
-SCANNED = 1000
-MAX_SCANS = 50
-"""What one page looks through at most; it has a token then, however few names match."""
 _SPECIAL = frozenset("*?[{\\")
 
 
 class Glob:
-    """A pattern for names of objects. Raises InvalidArgument if ``text`` isn't one.
+    """A pattern for names of objects. Raises ValueError, with what is allowed, if ``text``
+    isn't one.
 
     All positions in the pattern that a name may have reached are bits of one number, which each
     character advances. So the time is that of one pass, however many stars there are.
@@ -32,39 +27,18 @@ class Glob:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_LENGTH:
-            raise _wrong(text, f"at most {MAX_LENGTH} characters")
-        self._patterns = [_Pattern(list(_read(each, text))) for each in _expand(text, text)]
+            raise ValueError(f"at most {MAX_LENGTH} characters")
+        self._patterns = [_Pattern(list(_read(each))) for each in _expand(text)]
         self.prefix = text[: next((i for i, c in enumerate(text) if c in _SPECIAL), len(text))]
         """What each name that matches begins with."""
 
+    @classmethod
+    def of_wildcards(cls, text: str) -> Glob:
+        """Returns the pattern of a text in which only ``*``, ``**`` and ``?`` are special."""
+        return cls(re.sub(r"[\\[{]", r"\\\g<0>", text))
+
     def matches(self, name: str) -> bool:
         return any(pattern.matches(name) for pattern in self._patterns)
-
-
-def list_matching(scan: Callable[..., Listing], glob: Glob, start: str, limit: int) -> Listing:
-    """Returns a page of matching objects and prefixes, from ``start`` on.
-
-    ``scan`` takes ``start`` and ``limit``, and returns a page of all names.
-    """
-    objects: list[ObjectInfo] = []
-    prefixes: list[str] = []
-    following: str | None = max(start, glob.prefix)
-    for _ in range(MAX_SCANS):
-        page = scan(start=following, limit=SCANNED)
-        found = [(each.name, each) for each in page.objects] + [(p, None) for p in page.prefixes]
-        for name, info in sorted(found, key=lambda pair: pair[0]):
-            if not glob.matches(name):
-                continue
-            if len(objects) + len(prefixes) == limit:
-                return Listing(tuple(objects), tuple(prefixes), name)
-            if info is None:
-                prefixes.append(name)
-            else:
-                objects.append(info)
-        following = page.next_token
-        if following is None or following[: len(glob.prefix)] > glob.prefix:
-            return Listing(tuple(objects), tuple(prefixes), None)
-    return Listing(tuple(objects), tuple(prefixes), following)
 
 
 def _nothing(_: str) -> bool:
@@ -133,7 +107,7 @@ def _bits(items: list[_Item], wanted: Callable[[_Item], bool]) -> int:
     return sum(1 << i for i, item in enumerate(items) if wanted(item))
 
 
-def _expand(text: str, whole: str) -> list[str]:
+def _expand(text: str) -> list[str]:
     """Returns the patterns without braces that a pattern with braces stands for."""
     begin = _find(text, "{")
     if begin is None:
@@ -146,14 +120,14 @@ def _expand(text: str, whole: str) -> list[str]:
         if depth == 0:
             break
     else:
-        raise _wrong(whole, "a '}' for each '{'")
+        raise ValueError("a '}' for each '{'")
     bounds = [begin, *commas, place]
     found: list[str] = []
     for start, end in pairwise(bounds):
-        found += _expand(text[:begin] + text[start + 1 : end] + text[place + 1 :], whole)
+        found += _expand(text[:begin] + text[start + 1 : end] + text[place + 1 :])
         if len(found) > MAX_ALTERNATIVES:
-            raise _wrong(
-                whole, (f"a pattern with at most {MAX_ALTERNATIVES} alternatives in its braces")
+            raise ValueError(
+                f"a pattern with at most {MAX_ALTERNATIVES} alternatives in its braces"
             )
     return found
 
@@ -169,7 +143,7 @@ def _unescaped(text: str, place: int) -> Iterator[int]:
         place += 2 if text[place] == "\\" else 1
 
 
-def _read(text: str, whole: str) -> Iterator[_Item]:
+def _read(text: str) -> Iterator[_Item]:
     place = 0
     while place < len(text):
         character = text[place]
@@ -183,7 +157,7 @@ def _read(text: str, whole: str) -> Iterator[_Item]:
             else:
                 yield _ANYTHING if stars > 1 else _SEGMENT
         elif character == "[":
-            item, place = _read_class(text, place, whole)
+            item, place = _read_class(text, place)
             yield item
         elif character == "?":
             yield _ONE
@@ -198,14 +172,14 @@ def _literal(character: str) -> _Item:
     return _Item(lambda c: c == character)
 
 
-def _read_class(text: str, begin: int, whole: str) -> tuple[_Item, int]:
+def _read_class(text: str, begin: int) -> tuple[_Item, int]:
     """Returns the item for characters in brackets, and the position after the brackets."""
     place = begin + 1
     negated = text[place : place + 1] in ("!", "^")
     place += negated
     end = text.find("]", place + 1)
     if end < 0:
-        raise _wrong(whole, "a ']' for each '['")
+        raise ValueError("a ']' for each '['")
     singles, spans = set(), []
     while place < end:
         if text[place + 1 : place + 2] == "-" and place + 2 < end:
@@ -220,9 +194,3 @@ def _read_class(text: str, begin: int, whole: str) -> tuple[_Item, int]:
         return c != "/" and inside != negated
 
     return _Item(accepts), end + 1
-
-
-def _wrong(text: str, allowed: str) -> InvalidArgument:
-    return InvalidArgument.of(
-        (Violation("matchGlob", f"{describe(text)} given; allowed: {allowed}"),)
-    )
