@@ -23,7 +23,7 @@ NAME = DatasetName("demo", "us-central1", "17")
 IO = "gs://google-cloud-aiplatform/schema/dataset/ioformat/"
 USE = "aiplatform.googleapis.com/ml_use"
 ONLY_TRAINING = DataSplit(fractions=Fractions(1.0))
-WRITES = 40
+WRITES = 12
 """More points than an export of the tests has."""
 
 
