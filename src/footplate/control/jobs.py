@@ -29,6 +29,7 @@ from footplate.domain.names import (
     TuningJobName,
     backing_uid,
 )
+from footplate.domain.pipelines import WRITES_DATA
 from footplate.domain.preparation_status import explain_preparing
 from footplate.domain.submission import Submission
 from footplate.ports.clock import Clock
@@ -145,7 +146,13 @@ class Jobs:
         try:
             return self.explain(self.store.get_by_uid(backing_uid(pipeline.uid)))
         except NotFound:
+            told = [stored.event for stored in self.store.events(pipeline.uid)]
+        writing = [event for event in told if event.kind == WRITES_DATA]
+        if not writing:
             return None
+        for_s = max(0, round((self.clock.now() - writing[0].time).total_seconds()))
+        text = f"Being prepared for {for_s} s: {writing[0].message}."
+        return Explanation(0, WRITES_DATA, text)
 
     def list(
         self,

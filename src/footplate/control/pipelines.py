@@ -29,6 +29,7 @@ from footplate.domain.names import JobUid, backing_job_name, backing_uid, pipeli
 from footplate.domain.pipelines import (
     DATA_FORMAT,
     MODEL_LEAF,
+    WRITES_DATA,
     InputData,
     ModelUpload,
     Pipeline,
@@ -111,7 +112,7 @@ class PipelineAdvance:
         if pipeline.data is None:
             return spec, job
         dataset = f"dataset {pipeline.data.dataset.rpartition('/')[2]}"
-        self._tell(job, "DATA", f"writing the data of {dataset} to {pipeline.data.prefix}")
+        self._tell(job, WRITES_DATA, f"writing the data of {dataset} to {pipeline.data.prefix}")
         try:
             data = self._data.take(job, pipeline.data)
         # The loop tries again, as with models.

@@ -11,6 +11,8 @@ from footplate.domain.data_splits import DEFAULT, DataSplit
 MODEL_LEAF = "model/"
 """The folder of a job's output directory that its model is in."""
 DATA_FORMAT = "AIP_DATA_FORMAT"
+WRITES_DATA = "DATA"
+"""The kind of the event that says which data is being written, before there is a job."""
 _DATA_VARIABLES = ("AIP_TRAINING_DATA_URI", "AIP_VALIDATION_DATA_URI", "AIP_TEST_DATA_URI")
 
 

@@ -26,9 +26,15 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.job_states import State
-from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
+from footplate.domain.jobs import (
+    ContainerProgram,
+    Directory,
+    JobEvent,
+    PythonProgram,
+    RestartBounds,
+)
 from footplate.domain.names import JobUid, TrainingJobName, backing_uid
-from footplate.domain.pipelines import Pipeline
+from footplate.domain.pipelines import WRITES_DATA, Pipeline
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode, Site
@@ -342,3 +348,15 @@ def test_a_tuning_job_that_has_not_begun_waits_for_what_its_first_trial_waits_fo
     assert second != first
     assert context.jobs.explain(search) == first
     assert context.jobs.explain(replace(search, state=State.RUNNING)) is None
+
+
+def test_a_pipeline_whose_data_is_being_written_waits_for_that(context: Desk) -> None:
+    pipeline = replace(make_job(NAME), spec=replace(make_spec(), pipeline=Pipeline("", "{}")))
+    context.store.create(pipeline, ())
+    assert context.jobs.explain(pipeline) is None
+    event = JobEvent(CREATED, WRITES_DATA, "writing the data of dataset 7 to gs://b/x")
+    context.store.append(pipeline.uid, (event,))
+    explanation = context.jobs.explain(pipeline)
+    assert explanation is not None
+    assert explanation.text.endswith("s: writing the data of dataset 7 to gs://b/x.")
+    assert context.jobs.explain(replace(pipeline, state=State.FAILED)) is None
