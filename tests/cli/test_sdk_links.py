@@ -96,3 +96,11 @@ def test_without_an_address_links_stay(tmp_path: Path) -> None:
 def test_python_3_7_reads_it() -> None:
     source = Path(sdk_links.__file__).read_text("utf-8")
     ast.parse(source, feature_version=(3, 7))
+
+
+def test_a_record_made_from_another_ones_values_stays(tmp_path: Path) -> None:
+    """Queue listeners, sockets and structlog make records so, first without a name."""
+    code = (
+        "import google.cloud.aiplatform, logging; print(logging.makeLogRecord({'msg': 'it'}).msg)"
+    )
+    assert "it" in _run(tmp_path, code, FOOTPLATE_URL=URL).splitlines()

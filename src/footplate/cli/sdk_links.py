@@ -64,7 +64,8 @@ def rewrite_records(url: str) -> None:
 
     def make(*args: object, **kw: object) -> logging.LogRecord:
         record: logging.LogRecord = before(*args, **kw)
-        if record.name.startswith(_SDK) and isinstance(record.msg, str) and not record.args:
+        name = record.name  # None in makeLogRecord, which copies a record that has been here
+        if name and name.startswith(_SDK) and isinstance(record.msg, str) and not record.args:
             record.msg = rewrite(record.msg, url)
         return record
 
