@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from footplate.grpc_api.schema import Message, Method, Schema
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)=([^}]+)\}")
+_MASK = "google.protobuf.FieldMask"
 _SEGMENTS = {"*": "[^/]+", "**": "[^/]+(?:/[^/]+)*"}
 MAX_MESSAGE_BYTES = 2000
 """The limit of an error as encoded for gRPC: clients refuse trailers of more than 8 KiB."""
@@ -55,12 +56,14 @@ class Transcoder:
         """
         try:
             message = method.request.FromString(content)
+            masks = _take_masks(message)
             fields: dict[str, Any] = json_format.MessageToDict(message, descriptor_pool=self._pool)
         except (DecodeError, json_format.SerializeToJsonError, TypeError, ValueError) as error:
             name = method.request.DESCRIPTOR.name
             raise InvalidArgument(
                 f"the server can't read the request as a {name}: {error}"
             ) from None
+        fields |= masks
         path = _path(method, fields)
         body: bytes | None = None
         if method.body == "*":
@@ -109,6 +112,20 @@ class Transcoder:
         return json_format.ParseDict(
             document, message, ignore_unknown_fields=True, descriptor_pool=self._pool
         )
+
+
+def _take_masks(message: Message) -> dict[str, str]:
+    """Returns the field masks of a request in JSON, and removes them from it.
+
+    protobuf writes no mask with names in camelCase, which Google takes over gRPC too, or with keys
+    that have capitals or numbers.
+    """
+    masks = {}
+    for field, value in message.ListFields():
+        if field.message_type is not None and field.message_type.full_name == _MASK:
+            masks[field.json_name] = ",".join(map(_json_name, value.paths))
+            message.ClearField(field.name)
+    return masks
 
 
 def _path(method: Method, fields: dict[str, Any]) -> str:

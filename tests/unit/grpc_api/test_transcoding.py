@@ -89,6 +89,28 @@ def test_a_name_within_the_body_is_in_the_path(transcoder: Transcoder, schema: S
 
 
 @pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("displayName", "displayName"),
+        ("version_description", "versionDescription"),
+        ("labels.a-1", "labels.a-1"),
+        ("labels.A", "labels.A"),
+    ],
+)
+def test_a_mask_may_name_fields_as_json_does(
+    transcoder: Transcoder, schema: Schema, path: str, expected: str
+) -> None:
+    message = aiplatform_v1.UpdateModelRequest(
+        model={"name": f"{PARENT}/models/5"}, update_mask={"paths": [path, "labels"]}
+    )
+    content = aiplatform_v1.UpdateModelRequest.serialize(message)
+
+    request = transcoder.request(named(schema, "ModelService/UpdateModel"), content)
+
+    assert dict(parse_qsl(request.query.decode())) == {"updateMask": f"{expected},labels"}
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "",
