@@ -120,6 +120,25 @@ def test_what_has_become_a_link_is_not_mounted(
         look(view, lambda: None)
 
 
+def test_a_bucket_that_was_deleted_meanwhile_is_left_out(
+    view: MountNamespace, tmp_path: Path
+) -> None:
+    buckets, hidden_paths = tmp_path / "data" / "shown" / "own", view.hidden_paths
+    kept, deleted = buckets / "kept", buckets / "deleted"
+    for path in (kept, deleted):
+        path.mkdir()
+    assert hidden_paths is not None
+    view.buckets, view.single = str(buckets), [str(kept), str(deleted)]
+    hidden_paths.shown = [*view.single]
+    deleted.rmdir()
+
+    def check() -> None:
+        assert os.listdir("/gcs") == ["kept"]  # noqa: PTH208
+        assert os.listdir(buckets) == ["kept"]  # noqa: PTH208
+
+    look(view, check)
+
+
 def _use(view: MountNamespace, path: str, use: str) -> None:
     if use == "shown":
         assert view.hidden_paths is not None

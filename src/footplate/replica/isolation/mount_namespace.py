@@ -92,6 +92,7 @@ class MountNamespace:
 
         Raises OSError.
         """
+        self._leave_out_deleted()
         # No mount that is made here may appear on the host. Then the root is bound to itself:
         # pivot_root takes nothing but a mount.
         syscalls.mount("none", "/", syscalls.MS_REC | syscalls.MS_SLAVE)
@@ -106,6 +107,21 @@ class MountNamespace:
         os.umask(before)
         syscalls.detach(_HOST)
         os.chdir("/")
+
+    def _leave_out_deleted(self) -> None:
+        """Leaves out the buckets that were deleted since this view was made.
+
+        They are all of the job's project, of which the job may need others; and a view lasts as
+        long as its packages take to build.
+        """
+        gone = {path for path in self.single or () if not _exists(path)}
+        if self.single is None or not gone:
+            return
+        self.single = [path for path in self.single if path not in gone]
+        self.mapped = [path for path in self.mapped if path not in gone]
+        if self.hidden_paths is not None:
+            shown = self.hidden_paths.shown
+            self.hidden_paths.shown = [path for path in shown if path not in gone]
 
     def _fill(self, *, fresh_proc: bool) -> None:
         places = {"tmp": self.tmp, "gcs": self.buckets, "proc": fresh_proc}
@@ -220,6 +236,17 @@ class MountNamespace:
         except OSError:  # a directory does, too
             source = self.tmp or self.root
             syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
+
+
+def _exists(path: str) -> bool:
+    """Returns whether anything is at the path, also a link. Raises OSError if that can't be found
+    out now.
+    """
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _place(bucket: str) -> str:
