@@ -89,6 +89,13 @@ def service(switch: Switch, tmp_path: Path) -> Iterator[Service]:
             yield Service(http, exports, buckets)
 
 
+def test_a_text_as_metadata_counts_only_for_tables(service: Service) -> None:
+    name = service.create(**TEXTS, metadata="texts")
+    assert "metadata" not in service.call("GET", name)
+    status, said = service.fault("POST", f"{P}/datasets", **TABLE | {"metadata": "table"})
+    assert (status, said) == ("INVALID_ARGUMENT", 'metadata: "table" given; allowed: an object')
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_create_get_list_patch_delete(service: Service, version: str) -> None:
     http, url = service.http, f"/{version}/{P}/datasets"

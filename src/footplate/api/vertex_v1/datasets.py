@@ -29,7 +29,7 @@ from footplate.wire.vertex_v1.dataset_requests import (
     in_order,
     read_export,
     read_import,
-    without_system_labels,
+    without_ignored,
 )
 from footplate.wire.vertex_v1.dataset_responses import operation_json
 from footplate.wire.vertex_v1.queries import PAGES
@@ -111,7 +111,7 @@ class DatasetsApi(ResourcesApi):
                 return found
 
     def _body(self, call: Call) -> JsonObject:
-        return without_system_labels(call.body())
+        return without_ignored(call.body())
 
 
 def dataset_name(call: Call) -> DatasetName:

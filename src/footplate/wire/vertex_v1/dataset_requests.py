@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from footplate.domain.data_splits import DataSplit, Fractions, SplitMethod
-from footplate.domain.datasets import ImportedFiles
+from footplate.domain.datasets import TABLES, ImportedFiles, data_type_of
 from footplate.domain.tracking.resources import DISPLAY_NAME, Resource
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import JsonObject, format_object
@@ -51,9 +51,14 @@ class ExportPlan:
     for_training: bool
 
 
-def without_system_labels(body: JsonObject) -> JsonObject:
-    """Returns a dataset without the labels that only the service sets: clients send them back."""
-    labels = body.get("labels")
+def without_ignored(body: JsonObject) -> JsonObject:
+    """Returns a dataset without labels that only the service sets, which clients send back, and
+    without a text as metadata, which Google takes where files are imported.
+    """
+    labels, is_text = body.get("labels"), isinstance(body.get("metadata"), str)
+    schema = body.get("metadataSchemaUri") or body.get("metadata_schema_uri")
+    if is_text and data_type_of(str(schema)) not in TABLES:
+        body = {key: value for key, value in body.items() if key != "metadata"}
     if not isinstance(labels, dict):
         return body
     own = {key: value for key, value in labels.items() if not key.startswith(SYSTEM_LABELS)}
