@@ -197,23 +197,21 @@ async def case_async_clients() -> None:
 
 
 def case_other_services_say_so() -> None:
-    datasets, endpoints = (
-        aiplatform_v1.DatasetServiceClient(),
-        aiplatform_v1.EndpointServiceClient(),
-    )
-    boards = aiplatform_v1.TensorboardServiceClient()
-    for call, word in (
-        (datasets.list_datasets, "datasets"),
-        (endpoints.list_endpoints, "endpoints"),
-    ):
-        error = refusal(exceptions.MethodNotImplemented, call, parent=PARENT)
-        assert word in error.message, error.message
+    endpoints = aiplatform_v1.EndpointServiceClient()
+    assert list(endpoints.list_endpoints(parent=PARENT)) == []
+    name = f"{PARENT}/endpoints/1"
+    error = refusal(exceptions.NotFound, endpoints.get_endpoint, name=name)
+    assert f"{name} does not exist" in error.message, error.message
     error = refusal(
-        exceptions.MethodNotImplemented,
-        boards.read_tensorboard_usage,
+        exceptions.FailedPrecondition, endpoints.create_endpoint, parent=PARENT, endpoint={}
+    )
+    assert "has no endpoints" in error.message, error.message
+    error = refusal(
+        exceptions.FailedPrecondition,
+        aiplatform_v1.TensorboardServiceClient().read_tensorboard_usage,
         tensorboard=f"{PARENT}/tensorboards/1",
     )
-    assert "no blobs, sizes or usage" in error.message, error.message
+    assert "neither sizes nor readers" in error.message, error.message
 
 
 def case_names_that_lead_elsewhere_are_refused() -> None:

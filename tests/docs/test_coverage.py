@@ -59,7 +59,7 @@ REFUSED: list[tuple[str, str, str, Any, int]] = [
         {"jobId": "old", "trainingInput": {"region": "us-central1", "runtimeVersion": "1.2"}},
         400,
     ),
-    ("models, versions, prediction", "GET", "/v1/projects/demo/models", None, 404),
+    ("models, versions, prediction", "GET", "/v1/projects/demo/models/m", None, 404),
     (
         "models, versions, prediction",
         "POST",
@@ -74,7 +74,8 @@ REFUSED: list[tuple[str, str, str, Any, int]] = [
         {"trainingTaskDefinition": "gs://google-cloud-aiplatform/automl_tabular_1.0.0.yaml"},
         400,
     ),
-    ("endpoints, deployment, prediction", "POST", f"{LOCATION}/endpoints", {}, 404),
+    ("one resource by its name", "POST", f"{LOCATION}/endpoints/1:predict", {}, 404),
+    ("create, and each other method", "POST", f"{LOCATION}/endpoints", {}, 400),
     (
         "persistent resources",
         "POST",
@@ -82,9 +83,6 @@ REFUSED: list[tuple[str, str, str, Any, int]] = [
         {"resourceRuntimeSpec": {"raySpec": {}}},
         400,
     ),
-    ("products beside training", "GET", f"{LOCATION}/featurestores", None, 404),
-    ("pipelines of Kubeflow, schedules", "POST", f"{LOCATION}/pipelineJobs", {}, 501),
-    ("pipelines of Kubeflow, schedules", "GET", f"{LOCATION}/schedules", None, 501),
     ("access control, notifications", "GET", "/storage/v1/b/stage/acl", None, 404),
     ("fields of buckets", "PATCH", "/storage/v1/b/stage", {"versioning": {"enabled": True}}, 400),
     ("query parameters", "GET", "/storage/v1/b/stage/o?filter=a", None, 400),
@@ -115,7 +113,8 @@ def test_what_is_refused(footplate: Workbench) -> None:
         kind = {"content-type": "multipart/mixed; boundary=b"}
         batch = client.post("/batch/storage/v1", content=BATCH, headers=kind)
         assert batch.status_code == 400
-        assert client.get(f"{LOCATION}/trainingPipelines").json() == {}
+        for collection in ("trainingPipelines", "endpoints"):
+            assert client.get(f"{LOCATION}/{collection}").json() == {}
 
 
 def test_each_field_that_a_message_refuses_or_does_not_heed_is_listed() -> None:

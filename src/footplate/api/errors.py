@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -12,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from footplate.api.unserved_resources import answer_unserved
 from footplate.domain.errors import (
     Cancelled,
     Internal,
@@ -24,12 +24,7 @@ from footplate.domain.errors import (
 from footplate.wire.status import error_json
 
 _LOG = logging.getLogger(__name__)
-_NOT_TRAINING = re.compile(
-    r"/(endpoints|batchPredictionJobs|datasets|featurestores|indexes"
-    r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools)\b"
-)
-_ML_MODELS = re.compile(r"/v1/projects/[^/]+/(models)\b")
-"""AI Platform's models are versions that serve; Vertex AI's are a registry, which is served."""
+_NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 _MAX_SHOWN = 200
 _ANSWERED = ("http", "websocket")
 _BEGINNINGS = frozenset(
@@ -112,20 +107,21 @@ async def answer_router_error(request: Request, error: Exception) -> Response:
     """Answers 404, 405 and the like; an entry of Starlette's table of handlers."""
     if not isinstance(error, HTTPException):
         raise error
+    if error.status_code in _NO_ROUTE:
+        try:
+            answer = answer_unserved(request.method, request.url.path)
+        except ServiceError as refusal:
+            return error_response(refusal)
+        if answer is not None:
+            return JSONResponse(answer)
     return error_response(_router_error(error, request), dict(error.headers or {}))
-
-
-def _hint(path: str) -> str:
-    """Returns why a path of another Google service leads nowhere here; '' for other paths."""
-    found = _ML_MODELS.match(path) or _NOT_TRAINING.search(path)
-    return f": Footplate runs training jobs, and has no {found[1]}" if found else ""
 
 
 def _router_error(error: HTTPException, request: Request) -> ServiceError:
     path = request.url.path[:_MAX_SHOWN]
     match error.status_code:
         case HTTPStatus.NOT_FOUND:
-            return NotFound(f"nothing is served at {path}{_hint(path)}")
+            return NotFound(f"nothing is served at {path}")
         case HTTPStatus.METHOD_NOT_ALLOWED:
             allowed = (error.headers or {}).get("Allow", "other methods")
             return MethodNotAllowed(f"{request.method} given at {path}; allowed: {allowed}")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import grpc
 from starlette.types import ASGIApp
 
-from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.errors import Code, ServiceError
 from footplate.domain.formatting import quoted
 from footplate.domain.google_products import explain_package
@@ -17,6 +16,7 @@ from footplate.grpc_api.asgi_call import authorized, call_app, client_of, reques
 from footplate.grpc_api.relayed_callers import RelayedCallers
 from footplate.grpc_api.tailing import TAIL_LOG_ENTRIES, Tails, tail_entries
 from footplate.grpc_api.transcoding import Failure, HttpRequest, Transcoder
+from footplate.grpc_api.unserved_calls import unserved_request
 from footplate.wire.json_text import parse_object
 from footplate.wire.status import error_json
 
@@ -110,8 +110,15 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         return self._transcoder.failure(error.args[0])
 
     async def _refuse(self, name: str, _content: bytes, context: Any) -> bytes:
-        failure = self._transcoder.describe(Code.UNIMPLEMENTED, why_unserved(name), [])
-        return await _abort(context, failure)
+        request = unserved_request(name, context.invocation_metadata() or ())
+        if request is None:
+            failure = self._transcoder.describe(Code.UNIMPLEMENTED, why_unserved(name), [])
+            return await _abort(context, failure)
+        try:
+            await self._ask(context, request)
+        except (_Failed, ServiceError) as error:
+            return await _abort(context, self._failure(error))
+        return b""  # a list without items, in each answer's type
 
 
 async def _abort(context: Any, failure: Failure) -> bytes:
@@ -128,31 +135,18 @@ _BY_SERVICE = {
     "ConfigServiceV2": (
         "Footplate keeps only the logs of jobs: it has no log sinks, log buckets or exclusions"
     ),
-    "DatasetService": (
-        "Footplate's datasets name files in buckets: they have no versions, items or queries"
-    ),
-    "EndpointService": "Footplate trains models and doesn't serve them: it has no endpoints",
-    "MetadataService": (
-        "Footplate's metadata has resources, links and lineage, but neither schemas nor purges"
-    ),
     "LoggingServiceV2": "Footplate deletes a log only with its job: delete the job",
     "MetricsServiceV2": "Footplate keeps the logs of jobs, but has no log-based metrics",
-    "PredictionService": "Footplate trains models and doesn't serve them: it has no predictions",
-    "TensorboardService": (
-        "Footplate's TensorBoards have scalars and tensors, but no blobs, sizes or usage"
-    ),
 }
 
 
 def why_unserved(name: str) -> str:
     """Returns why a method isn't served. ``name`` is gRPC's: ``/PACKAGE.SERVICE/METHOD``."""
-    service, _, method = name.strip("/").partition("/")
-    resources = {collection.removesuffix("s"): text for collection, text in REFUSED.items()}
-    known = [text for resource, text in resources.items() if resource.lower() in method.lower()]
-    known += filter(None, [_BY_SERVICE.get(service.rpartition(".")[2])])
+    service = name.strip("/").partition("/")[0]
+    known = _BY_SERVICE.get(service.rpartition(".")[2])
     other = explain_package(service.rpartition(".")[0])
     if other:
         return other
     if known:
-        return f"{known[0]} ({quoted(name)})"
+        return f"{known} ({quoted(name)})"
     return f"Footplate doesn't serve {quoted(name)} over gRPC; it serves {_SERVED}"

@@ -10,7 +10,6 @@ from google.auth.transport.requests import Request
 from google.oauth2 import service_account
 
 from footplate.api.cloud_projects import SERVICES
-from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.cli.fake_credentials import make_account
 from footplate.domain.names import PROJECT_NUMBER
 
@@ -75,12 +74,11 @@ def test_the_made_up_account_gets_a_token(url: str) -> None:
     assert credentials.valid
 
 
-@pytest.mark.parametrize("collection", REFUSED)
-def test_other_products_are_refused_with_a_way_out(collection: str, http: httpx.Client) -> None:
-    for answer in (
-        http.post(f"{LOCATION}/{collection}", json={}),
-        http.get(f"{LOCATION}/{collection}/1"),
-        http.get(f"/v1beta1/projects/demo/locations/us-central1/{collection}"),
-    ):
-        assert answer.status_code == 501
-        assert answer.json()["error"]["message"] == REFUSED[collection]
+def test_collections_of_other_products_are_empty_and_refused(http: httpx.Client) -> None:
+    endpoints = f"{LOCATION}/endpoints"
+    assert http.get(endpoints, params={"pageSize": 5}).json() == {}
+    assert http.get(f"{endpoints}/1").json()["error"]["status"] == "NOT_FOUND"
+    refusal = http.post(endpoints, json={})
+    assert (refusal.status_code, refusal.json()["error"]["status"]) == (400, "FAILED_PRECONDITION")
+    assert "serve the files" in refusal.json()["error"]["message"]
+    assert http.post(f"{LOCATION}:evaluateInstances", json={}).status_code == 400

@@ -173,13 +173,3 @@ def test_an_export_is_an_operation(http: httpx.Client, files: MemoryFiles) -> No
     refused = http.post(f"/v1/{name}:export", json={"outputConfig": image})
     assert fields(refused) == ["outputConfig.imageDestination"]
     assert http.get(f"/v1/{name}/operations/export-9").status_code == 404
-
-
-def test_serving_is_refused_with_a_sentence(http: httpx.Client) -> None:
-    for path in ("endpoints", "endpoints/1:deployModel"):
-        answer = http.post(f"/v1/{P}/{path}", json={})
-        assert answer.status_code == 404
-        assert (
-            "Footplate runs training jobs, and has no endpoints"
-            in answer.json()["error"]["message"]
-        )

@@ -20,7 +20,6 @@ from footplate.api.discovery_v1.rest_methods import describe_methods
 from footplate.api.discovery_v1.storage_methods import BATCH_PATH, SERVICE_PATH, describe_storage
 from footplate.api.discovery_v1.types import ModelledMethod, ModelTypes, PublishedTypes
 from footplate.api.json_route import Call, json_route
-from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.errors import NotFound
 from footplate.domain.formatting import quoted
 from footplate.wire.iam import TestIamPermissionsRequest
@@ -299,16 +298,13 @@ def _apis(described: Described) -> Iterator[_Api]:
         return describe_methods("ml", "v1", described.training, types)
 
     def vertex(version: str) -> JsonObject:
-        served = [
-            each for each in described.vertex if REFUSED.keys().isdisjoint(each.path.split("/"))
-        ]
         packages = (
             f"google.cloud.aiplatform.{version}",
             "google.longrunning",
             "google.cloud.location",
         )
         types = PublishedTypes(described.read_published(), packages)
-        return describe_methods("aiplatform", version, served, types)
+        return describe_methods("aiplatform", version, described.vertex, types)
 
     def logging() -> JsonObject:
         return describe_methods("logging", "v2", described.logging, ModelTypes("", LOGGING))

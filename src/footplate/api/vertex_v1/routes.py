@@ -11,7 +11,6 @@ from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
 from footplate.api.vertex_v1.training_pipelines import TrainingPipelines
-from footplate.api.vertex_v1.unsupported_resources import unsupported_routes
 from footplate.api.web_access import no_shells
 from footplate.control.jobs import Jobs
 from footplate.control.tuning.trials import Trials
@@ -47,7 +46,6 @@ def vertex_routes(
             *_pipeline_routes(
                 TrainingPipelines(jobs, clock, catalogue, version), f"{location}/trainingPipelines"
             ),
-            *unsupported_routes(location),
         ]
     return routes
 
