@@ -33,7 +33,7 @@ def error(response: httpx.Response) -> tuple[int, str, str]:
     [
         ("GET", "/", 404, "NOT_FOUND"),
         ("GET", "/v1/nothing", 404, "NOT_FOUND"),
-        ("GET", "/v1/projects/demo/models", 404, "NOT_FOUND"),
+        ("GET", "/v1/projects/demo/models/m", 404, "NOT_FOUND"),
         ("GET", f"{JOBS}/", 404, "NOT_FOUND"),
         ("POST", "/v1/projects/demo/jobs/j:promote", 405, "UNIMPLEMENTED"),
         ("DELETE", JOBS, 405, "UNIMPLEMENTED"),
@@ -263,22 +263,3 @@ def raw(url: str, request: str) -> str:
         while chunk := connection.recv(65_536):
             received += chunk
     return received.decode()
-
-
-@pytest.mark.parametrize(
-    ("path", "hint"),
-    [
-        (
-            "/v1/projects/demo/models/m/versions",
-            ": Footplate runs training jobs, and has no models",
-        ),
-        (
-            "/v1/projects/demo/locations/us-central1/endpoints",
-            ": Footplate runs training jobs, and has no endpoints",
-        ),
-        ("/v1/projects/demo/modelling", ""),
-    ],
-)
-def test_what_is_not_training_says_so(http: httpx.Client, path: str, hint: str) -> None:
-    told = http.get(path).json()["error"]["message"]
-    assert told == f"nothing is served at {path}{hint}"
