@@ -5,7 +5,8 @@ installed with and which of its examples aren't served, and ``examples.py``, whi
 that the client's own releases hold. The run makes an environment for it, with the packages that the
 index had on the day ``as_of``, starts a service with a new data directory, and runs the script
 under ``footplate run``. ``--record`` writes the row into ``rows.json``, and from all rows
-``docs/reference/compatibility.md``; ``--page`` writes only that. Needs a package index.
+``docs/reference/compatibility.md``; ``--page`` writes only that. Needs a package index, and for
+a client with a ``repository`` the repository: tests don't run those.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ HEAD = """\
 
 Made from runs of `tools/compatibility.py`, which installs each client at the version named here,
 unmodified, and runs the examples or tests of its own releases against a new service without
-settings. CI runs one of them with each commit, and all of them in the long run. What each method of
+settings. CI runs one of them with each commit, and all of them in the long run, but those marked "by hand": their
+examples are in a repository, in no package. What each method of
 Google's APIs gets: [methods and clients](clients.md).
 """
 
@@ -74,6 +76,10 @@ class Client:
     wheels lack."""
     npm: tuple[str, ...] = ()
     """Packages of npm, below ``$NODE_PATH``."""
+    repository: str = ""
+    """A repository of examples that no package holds, below ``$SOURCES``. CI doesn't run these."""
+    revision: str = ""
+    """A tag or a commit of it."""
     command: tuple[str, ...] = ("python", "examples.py")
     """What runs the examples, in a new folder with the files of the client's folder."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -212,6 +218,11 @@ def fill(client: Client, place: Path) -> None:
     for source in client.sources:
         download = ("download", "-q", "--no-deps", "--no-binary=:all:")
         run(python / "bin" / "python", "-m", "pip", *download, "-d", place / "archives", source)
+    if client.repository:
+        clone = ("git", "-C", place / "sources" / "repository")
+        run("git", "init", "-q", clone[-1])
+        run(*clone, "fetch", "-q", "--depth=1", client.repository, client.revision)
+        run(*clone, "checkout", "-q", "FETCH_HEAD")
     for archive in sorted(place.glob("archives/*.tar.gz")):
         with tarfile.open(archive) as file:
             file.extractall(place / "sources", filter="data")
@@ -254,7 +265,8 @@ def write_page(rows: Mapping[str, Row]) -> str:
         client, row = clients[name], rows[name]
         total = len(row.passed) + len(row.failed)
         count = f"{len(row.passed)} of {total}"
-        lines.append(f"| {client.title} | {row.version} | {client.runs} | {count} | {row.seen} |")
+        seen = f"{row.seen}, by hand" if client.repository else row.seen
+        lines.append(f"| {client.title} | {row.version} | {client.runs} | {count} | {seen} |")
         if client.not_served:
             reasons += ["", f"## {client.title}", "", "| not served | why |", "|---|---|"]
             reasons += [f"| {each} | {why} |" for each, why in client.not_served.items()]
