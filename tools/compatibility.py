@@ -80,6 +80,8 @@ class Client:
     """A repository of examples that no package holds, below ``$SOURCES``. CI doesn't run these."""
     revision: str = ""
     """A tag or a commit of it."""
+    folder: str = ""
+    """What is taken of it."""
     command: tuple[str, ...] = ("python", "examples.py")
     """What runs the examples, in a new folder with the files of the client's folder."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -221,7 +223,9 @@ def fill(client: Client, place: Path) -> None:
     if client.repository:
         clone = ("git", "-C", place / "sources" / "repository")
         run("git", "init", "-q", clone[-1])
-        run(*clone, "fetch", "-q", "--depth=1", client.repository, client.revision)
+        run(*clone, "remote", "add", "origin", client.repository)
+        run(*clone, "sparse-checkout", "set", client.folder)
+        run(*clone, "fetch", "-q", "--depth=1", "--filter=blob:none", "origin", client.revision)
         run(*clone, "checkout", "-q", "FETCH_HEAD")
     for archive in sorted(place.glob("archives/*.tar.gz")):
         with tarfile.open(archive) as file:

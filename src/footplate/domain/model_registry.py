@@ -113,7 +113,7 @@ class Change:
 
 def new_model(name: ModelName, first: ModelVersion) -> Model:
     model = Model(name, first.create_time, first.create_time, (), first.number + 1)
-    return _with(model, replace(first, aliases=_joined((DEFAULT,), first.aliases)))
+    return _with(model, replace(first, aliases=_joined(first.aliases, (DEFAULT,))))
 
 
 def find_version(model: Model, key: str) -> ModelVersion:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import time
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -27,42 +26,42 @@ def ask(url, document=None):
         return json.load(answer)
 
 
-def number(kind, said):
-    found = re.search(kind + "/([0-9]+)", said)
-    return found.group(1) if found else "0"
+def make(kind, document):
+    return ask("%s/%s" % (PARENT, kind), document)["name"].rpartition("/")[2]
 
 
 def main():
-    job = number("customJobs", run("create-custom-job", "n", IMAGE))
-    run("get-custom-job", job)
-    run("cancel-custom-job", job)
-    said = run("create-hyperparameter-tuning-job", "n", IMAGE)
-    run("get-hyperparameter-tuning-job", number("hyperparameterTuningJobs", said))
     pools = [
         {
             "machineSpec": {"machineType": "n1-standard-4"},
             "replicaCount": 1,
-            "containerSpec": {"imageUri": IMAGE, "command": ["true"]},
+            "containerSpec": {"imageUri": IMAGE, "command": ["sleep", "600"]},
         }
     ]
+    spec = {"workerPoolSpecs": pools}
+    job = make("customJobs", {"displayName": "n", "jobSpec": spec})
+    run("create-custom-job", "n", IMAGE)
+    run("get-custom-job", job)
+    run("cancel-custom-job", job)
+    metrics = [{"metricId": "accuracy", "goal": "MAXIMIZE"}]
+    parameters = [{"parameterId": "lr", "doubleValueSpec": {"minValue": 0.001, "maxValue": 0.1}}]
+    study = {"metrics": metrics, "parameters": parameters}
+    tuning = {"displayName": "n", "maxTrialCount": 1, "parallelTrialCount": 1, "studySpec": study}
+    tuning = make("hyperparameterTuningJobs", {**tuning, "trialJobSpec": spec})
+    run("create-hyperparameter-tuning-job", "n", IMAGE)
+    run("get-hyperparameter-tuning-job", tuning)
     custom = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
-    pipeline = ask(
-        PARENT + "/trainingPipelines",
-        {
-            "displayName": "n",
-            "trainingTaskDefinition": custom,
-            "trainingTaskInputs": {"workerPoolSpecs": pools},
-        },
-    )
-    run("get-training-pipeline", pipeline["name"].rpartition("/")[2])
+    task = {"trainingTaskDefinition": custom, "trainingTaskInputs": spec}
+    run("get-training-pipeline", make("trainingPipelines", {"displayName": "n", **task}))
     storage = os.environ["URL"] + "/storage/v1/b"
     ask("%s?project=%s" % (storage, PROJECT), {"name": "node-samples"})
     model = {"displayName": "n", "artifactUri": "gs://node-samples/m"}
     model["containerSpec"] = {"imageUri": SERVING}
+    model["predictSchemata"] = {"instanceSchemaUri": "gs://node-samples/schema.yaml"}
     operation = ask(PARENT + "/models:upload", {"model": model})
     while not ask("%s/v1/%s" % (os.environ["URL"], operation["name"])).get("done"):
         time.sleep(1)
-    made = number("models", json.dumps(ask(PARENT + "/models")))
+    made = ask(PARENT + "/models")["models"][0]["name"].rpartition("/")[2]
     run("get-model", made)
     run("export-model", made, "gs://node-samples/exported", "custom-trained")
     run("delete-model", made)

@@ -24,7 +24,7 @@ SECOND = add_version(FIRST, replace(FIRST.versions[0], aliases=("champion",)))
 
 def test_the_first_version_is_the_default_one() -> None:
     assert FIRST.default.number == 1
-    assert FIRST.default.aliases == ("default", "champion")
+    assert FIRST.default.aliases == ("champion", "default")
 
 
 def test_a_new_version_takes_its_aliases_from_the_others() -> None:
