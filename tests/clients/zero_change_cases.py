@@ -259,9 +259,11 @@ def case_gsutil_without_gcloud() -> None:
 
 
 NODE = """
-for (const url of process.argv.slice(1))
-  require('https').get(url, answer => console.log(answer.resume().statusCode))
-    .on('error', error => console.log(error.message));
+const https = require('https');
+const [url, own] = process.argv.slice(1);
+const options = own ? { agent: new https.Agent({ keepAlive: true }) } : {};
+https.get(url, options, answer => { console.log(answer.resume().statusCode); process.exit(); })
+  .on('error', error => console.log(error.message));
 """
 
 
@@ -274,6 +276,7 @@ def case_node_of_any_version() -> None:
     """Google's libraries use its https client over REST; ``fetch`` ignores proxies before 22.21."""
     if _is_here("node"):
         assert _output("node", "-e", NODE, BUCKETS) == "200"
+        assert _output("node", "-e", NODE, BUCKETS, "with an agent of its own") == "200"
         refused = _output("node", "-e", NODE, f"https://{FOREIGN}/")
         assert f"403 Footplate refuses the host {FOREIGN}" in refused, refused
         old = _output("node", "-p", "parseInt(process.versions.node) < 22") == "true"

@@ -24,6 +24,7 @@ _FEATURES = "Footplate has no feature store: keep the features as files in a buc
 _GENERATIVE = (
     "Footplate has no generative models or agents: tune a model of your own in a custom job"
 )
+_ITEMS = "Footplate doesn't look into datasets: read the files that they name"
 _LABELS = "Footplate labels no data: label it elsewhere, and put the labels into a bucket"
 _MIGRATION = "Footplate migrates nothing: upload the files of a model as a new model"
 _MODELS_OF_ML = (
@@ -61,10 +62,14 @@ UNSERVED: Mapping[str, str] = MappingProxyType(
             "timer"
         ),
         "migratableResources": _MIGRATION,
-        **dict.fromkeys(
-            ("annotationSpecs", "annotations", "dataItems", "datasetVersions", "savedQueries"),
-            "Footplate keeps the sources of a dataset alone: read its files in the bucket",
+        "datasetVersions": (
+            "Footplate keeps no versions of datasets: create another dataset of the files as they "
+            "are now"
         ),
+        "savedQueries": (
+            "Footplate has no saved queries: filter by the labels of the import files (filterSplit)"
+        ),
+        **dict.fromkeys(("annotationSpecs", "annotations", "dataItems"), _ITEMS),
         **dict.fromkeys(("dataLabelingJobs", "specialistPools"), _LABELS),
         **dict.fromkeys(
             (
@@ -117,6 +122,7 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
             "blobStoragePathPrefix"
         ),
         "updateExplanationDataset": "Footplate explains no predictions: explain them in a job",
+        **dict.fromkeys(("assemble", "assess", "searchDataItems"), _ITEMS),
         **dict.fromkeys(("explain", "predict"), _SERVING),
         **dict.fromkeys(("getIamPolicy", "setIamPolicy", "testIamPermissions"), _PERMISSIONS),
         **dict.fromkeys(
@@ -136,7 +142,9 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Why a method isn't served, by what follows the colon in its path."""
-_LISTS = frozenset({"GET", "HEAD", "listCheckpoints", "search", "searchFeatures"})
+_LISTS = frozenset(
+    {"GET", "HEAD", "listCheckpoints", "search", "searchDataItems", "searchFeatures"}
+)
 _PATH = re.compile("/(?:upload/)?(?:v1|v1beta1)(?:/|(?=:))")
 _ML_PLACE = 2
 """Where the models of ml v1 stand, which have no location."""
