@@ -48,11 +48,11 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _read(visit: Visit) -> tuple[Any, Any, list[Any]]:
-    """Returns the model, the requested or the default version, and all versions."""
+    """Returns the model, the requested or the default version, and all versions, the newest first."""
     name = visit.request.path_params["name"]
     model: Any = await visit.get(f"/v1/{name}")
     listed: Any = await visit.get(f"/v1/{name}:listVersions")
-    versions = listed["models"]
+    versions = listed["models"][::-1]
     asked = visit.parameter("version") or str(model["versionId"])
     chosen = next((each for each in versions if str(each["versionId"]) == asked), model)
     return model, chosen, versions

@@ -60,8 +60,8 @@ def test_versions_and_aliases(http: httpx.Client) -> None:
     assert http.post(f"{URL}:upload", json=second).json()["response"]["modelVersionId"] == "2"
     listed = http.get(f"/v1/{name}:listVersions").json()["models"]
     assert [(each["name"], each["versionAliases"]) for each in listed] == [
-        (f"{name}@2", ["best"]),
         (f"{name}@1", ["default"]),
+        (f"{name}@2", ["best"]),
     ]
     changes = {"versionAliases": ["default", "-best"]}
     merged = http.post(f"/v1/{name}@best:mergeVersionAliases", json=changes).json()
@@ -132,8 +132,8 @@ def test_versions_are_ordered(http: httpx.Client) -> None:
         answer = http.get(f"/v1/{name}:listVersions", params={"orderBy": order})
         return [each["versionId"] for each in answer.json()["models"]]
 
-    assert listed("create_time") == listed("update_time asc") == ["1", "2"]
-    assert listed("create_time desc") == listed("") == ["2", "1"]
+    assert listed("") == listed("create_time") == listed("update_time asc") == ["1", "2"]
+    assert listed("create_time desc") == ["2", "1"]
     answer = http.get(f"/v1/{name}:listVersions", params={"orderBy": "version_id"})
     assert fields(answer) == ["orderBy"]
 

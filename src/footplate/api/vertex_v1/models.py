@@ -109,10 +109,10 @@ class ModelsApi:
         return list_json("models", [model_json(*entry) for entry in shown], more, asked)
 
     def list_versions(self, call: Call) -> JsonObject:
-        """Returns all versions of a model on one page, the newest first without ``orderBy``."""
+        """Returns all versions of a model on one page, the oldest first without ``orderBy``."""
         model, _ = self._registry.get(model_of(call)[0])
-        newest = [(model, version) for version in reversed(model.versions)]
-        found = in_order(newest, call.parameter("orderBy", "order_by") or "")
+        oldest = [(model, version) for version in model.versions]
+        found = in_order(oldest, call.parameter("orderBy", "order_by") or "")
         return {"models": [model_json(*entry, versioned=True) for entry in found]}
 
     def patch(self, call: Call) -> JsonObject:
