@@ -136,7 +136,7 @@ def test_pipelines_and_models(sdk: Callable[[str], list[str]], trainers: Trainer
         "PIPELINE_STATE_CANCELLED 1",
         "[True]",
         "[]",
-        "[('2', ['best']), ('1', ['default'])]",
+        "[('1', ['default']), ('2', ['best'])]",
         "2",
         "changed",
         "True",

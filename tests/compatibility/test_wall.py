@@ -6,7 +6,6 @@ import pytest
 
 from tools.compatibility import find_faults, names, read_client, read_rows, run_client
 
-
 PACKAGED = [name for name in names() if not read_client(name).repository]
 """Those of a repository run by hand: no package index has their examples."""
 

@@ -115,7 +115,9 @@ _SINGLE = frozenset(
 _ACTIONS: Mapping[str, str] = MappingProxyType(
     {
         "copy": "Footplate copies no models: export the model's files, and upload them as a model",
-        "listCheckpoints": "Footplate keeps no checkpoints of models: list the objects of its bucket",
+        "listCheckpoints": (
+            "Footplate keeps no checkpoints of models: list the objects of the model's bucket"
+        ),
         "purge": "Footplate purges no metadata: list the resources, and delete each",
         "readBlobData": (
             "Footplate serves no blobs of TensorBoards: read the objects below its "

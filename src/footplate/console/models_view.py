@@ -48,7 +48,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _read(visit: Visit) -> tuple[Any, Any, list[Any]]:
-    """Returns the model, the requested or the default version, and all versions, the newest first."""
+    """Returns the model, the requested or default version, and all, the newest first."""
     name = visit.request.path_params["name"]
     model: Any = await visit.get(f"/v1/{name}")
     listed: Any = await visit.get(f"/v1/{name}:listVersions")

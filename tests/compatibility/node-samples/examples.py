@@ -16,7 +16,9 @@ SERVING = "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0:latest"
 
 
 def run(name, *words):
-    return run_example(name, ["node", str(SAMPLES / (name + ".js")), *words, PROJECT, LOCATION], 120)
+    return run_example(
+        name, ["node", str(SAMPLES / (name + ".js")), *words, PROJECT, LOCATION], 120
+    )
 
 
 def ask(url, document=None):

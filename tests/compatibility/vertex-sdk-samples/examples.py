@@ -6,7 +6,6 @@ import os
 import sys
 import tarfile
 import time
-import uuid
 from pathlib import Path
 
 from example_results import example
@@ -148,7 +147,11 @@ def models():
     call(at + "create_model_registry", model_id=number)
     call(at + "get_model_version_info", **one)
     call(at + "get_registered_model_version", **one)
-    call(at + "list_model_versions_with_model_registry", "list_model_versions_sample", model_id=number)
+    call(
+        at + "list_model_versions_with_model_registry",
+        "list_model_versions_sample",
+        model_id=number,
+    )
     call(at + "delete_aliases_model_version", **one, version_aliases=["first"])
     pipeline = {"display_name": "v", "script_path": "trainer.py", "dataset_id": None, "args": []}
     machine = {"machine_type": "n1-standard-4", "accelerator_count": 0, **ONE}
@@ -231,7 +234,9 @@ def lineage(at):
         at + "create_artifact", schema_title="system.Dataset", uri="gs://a/b", resource_id="a1",
         **schema,
     )  # fmt: skip
-    call(at + "create_artifact_with_sdk", "create_artifact_sample", uri="gs://a/c", artifact_id="a2")
+    call(
+        at + "create_artifact_with_sdk", "create_artifact_sample", uri="gs://a/c", artifact_id="a2"
+    )
     call(at + "get_artifact", artifact_id="a1")
     call(at + "get_artifact_with_uri", uri="gs://a/b")
     call(at + "list_artifact")

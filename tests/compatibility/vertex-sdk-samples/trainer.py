@@ -2,10 +2,10 @@
 
 import os
 import sys
+from pathlib import Path
 
 print("trains with", sys.argv[1:])
 folder = os.environ.get("AIP_MODEL_DIR", "").replace("gs://", "/gcs/")
 if folder:
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "model.txt"), "w") as file:
-        file.write("a model")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    Path(folder, "model.txt").write_text("a model")
