@@ -50,7 +50,8 @@ HEAD = """\
 Made from runs of `tools/compatibility.py`, which installs each client at the version named here,
 unmodified, and runs the examples or tests of its own releases against a new service without
 settings. CI runs one of them with each commit, and all of them in the long run, but those marked
-"by hand": their examples are in a repository, in no package. What each method of Google's APIs gets: [methods and clients](clients.md).
+"by hand": their examples are in a repository, in no package. What each method of Google's APIs
+gets: [methods and clients](clients.md).
 """
 
 
