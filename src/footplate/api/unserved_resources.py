@@ -18,7 +18,6 @@ _BATCH_PREDICTION = (
     "Footplate has no batch predictions: send a custom job that loads the model, and writes its "
     "predictions into a bucket"
 )
-_DATASETS = "Footplate has no managed datasets: put the files into a bucket"
 _EVALUATIONS = "Footplate keeps no evaluations of models: log the metrics to an experiment run"
 _FEATURES = "Footplate has no feature store: keep the features as files in a bucket"
 _GENERATIVE = (
@@ -45,7 +44,6 @@ _SERVING = (
 UNSERVED: Mapping[str, str] = MappingProxyType(
     {
         "batchPredictionJobs": _BATCH_PREDICTION,
-        "datasets": _DATASETS,
         "metadataSchemas": (
             "Footplate keeps no metadata schemas: use any schemaTitle without registering it"
         ),

@@ -33,7 +33,7 @@ LOCATION = "projects/demo/locations/us-central1"
 
 
 def requests(api: str) -> Iterator[tuple[str, str]]:
-    """The verb and path of every method that Google publishes."""
+    """The verb and path of every method that Google publishes; datasets need a project here."""
     document = json.loads((DOCUMENTS / f"{api}.json").read_text("utf-8"))
     for method in methods(document):
         path = method.get("flatPath", method["path"])
@@ -60,7 +60,11 @@ def said(verb: str, path: str) -> str:
 def test_every_method_that_google_publishes(world: World, api: str) -> None:
     described = world.described
     routes = [*described.vertex, *described.training]
-    unserved = [each for each in requests(api) if not serves(routes, api, *each)]
+    unserved = [
+        (verb, path)
+        for verb, path in requests(api)
+        if not serves(routes, api, verb, path) and path.split("/")[2:3] != ["datasets"]
+    ]
     assert len(unserved) > 10
     for verb, path in unserved:
         if text := said(verb, path):
