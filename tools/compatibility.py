@@ -6,7 +6,8 @@ that the client's own releases hold. The run makes an environment for it, with t
 index had on the day ``as_of``, starts a service with a new data directory, and runs the script
 under ``footplate run``. ``--record`` writes the row into ``rows.json``, and from all rows
 ``docs/reference/compatibility.md``; ``--page`` writes only that. Needs a package index, and for
-a client with a ``repository`` the repository: tests don't run those.
+a client with a ``repository`` the repository: tests don't run those. Clients with ``images`` need
+Debian's ``docker.io`` and ``docker-registry``, as root.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from uv import find_uv_bin
 
 from footplate.testing.service import FOOTPLATE, outside, running_service
+from tests.support.engines import make_python_image, private_dockerd, private_registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,14 +43,14 @@ ROWS = CLIENTS / "rows.json"
 PAGE = ROOT / "docs" / "reference" / "compatibility.md"
 CACHE = ROOT / ".cache"
 PROJECT, REGION = "demo", "us-central1"
-LISTS = ("packages", "sources", "npm", "command")
+LISTS = ("packages", "sources", "npm", "command", "images")
 INSTALL_S, RUN_S = 1200.0, 1800.0
 
 HEAD = """\
 # Clients of other projects
 
-Made from runs of `tools/compatibility.py`, which installs each client at the version named here,
-unmodified, and runs the examples or tests of its own releases against a new service without
+Made from runs of `python -m tools.compatibility`, which installs each client at the version named
+here, unmodified, and runs the examples or tests of its own releases against a new service without
 settings. CI runs one of them with each commit, and all of them in the long run, but those marked
 "by hand": their examples are in a repository, in no package. What each method of Google's APIs
 gets: [methods and clients](clients.md).
@@ -84,6 +86,9 @@ class Client:
     """What is taken of it."""
     command: tuple[str, ...] = ("python", "examples.py")
     """What runs the examples, in a new folder with the files of the client's folder."""
+    images: tuple[str, ...] = ()
+    """Names of images, with a Python in them, that a container engine of its own has: then there is
+    one, by ``$DOCKER_HOST``, and a registry at ``$REGISTRY``. Without them there is no engine."""
     environment: Mapping[str, str] = field(default_factory=dict)
     not_served: Mapping[str, str] = field(default_factory=dict)
     """By the name of an example why it can't pass here."""
@@ -145,7 +150,11 @@ def run_client(client: Client) -> Row:
         results.touch()
         home = Path(temporary) / "home"
         home.mkdir()
-        with running_service(Path(temporary) / "data", CACHE / "footplate") as service:
+        data = Path(temporary) / "data"
+        with (
+            container_engine(client, Path(temporary)) as containers,
+            running_service(data, CACHE / "footplate", **containers.settings) as service,
+        ):
             variables = service.environment(
                 FOOTPLATE_PROJECT=PROJECT,
                 PROJECT=PROJECT,
@@ -154,6 +163,7 @@ def run_client(client: Client) -> Row:
                 HOME=str(home),
                 RESULTS=str(results),
                 **environment,
+                **containers.variables,
                 **client.environment,
             )
             variables["PATH"] = os.pathsep.join((*path, variables["PATH"]))
@@ -167,6 +177,31 @@ def run_client(client: Client) -> Row:
     if process.returncode:
         failed["the script itself"] = f"ended with {process.returncode}"
     return Row(client.version, seen, tuple(dict.fromkeys(passed)), failed)
+
+
+@dataclass(frozen=True)
+class Containers:
+    """What the service and the client are told of the engine; nothing where there is none."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def container_engine(client: Client, folder: Path) -> Iterator[Containers]:
+    if not client.images:
+        yield Containers()
+        return
+    with (
+        private_registry(folder / "registry") as registry,
+        private_dockerd(folder / "engine") as engine,
+    ):
+        for image in client.images:
+            make_python_image(engine.socket, image)
+        yield Containers(
+            {"container_engine": str(engine.socket)},
+            {"DOCKER_HOST": engine.url, "REGISTRY": registry.host},
+        )
 
 
 @contextmanager

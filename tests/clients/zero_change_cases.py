@@ -351,7 +351,7 @@ def case_the_variables_of_env_are_enough() -> None:
         check=True,
     )
     assert '"name":"sdk"' in done.stdout, done
-    assert done.stdout.endswith("}404\n"), done
+    assert done.stdout.endswith("}403\n"), done
 
 
 def case_a_server_with_a_token() -> None:

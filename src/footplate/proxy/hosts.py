@@ -14,8 +14,6 @@ SERVED = (
     r"(?:[a-z0-9-]+-)?ml\.googleapis\.com",
     r"(?:[a-z0-9._-]+\.)?storage\.googleapis\.com",  # BUCKET.storage.googleapis.com
     r"cloudresourcemanager\.googleapis\.com",
-    r"iam\.googleapis\.com",
-    r"iamcredentials\.googleapis\.com",
     r"logging\.googleapis\.com",
     r"oauth2\.googleapis\.com",
     r"serviceusage\.googleapis\.com",
