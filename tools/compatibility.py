@@ -247,7 +247,7 @@ def fill(client: Client, place: Path) -> None:
         )  # fmt: skip
 
     day = f"--exclude-newer={client.as_of}"
-    run(find_uv_bin(), "venv", "-q", "--seed", f"--python={client.python}", python)
+    run(find_uv_bin(), "venv", "-q", "--seed", f"--python={find_python(client.python)}", python)
     if client.packages:
         run(find_uv_bin(), "pip", "install", "-q", f"--python={python}", day, *client.packages)
     if client.npm:
@@ -265,6 +265,12 @@ def fill(client: Client, place: Path) -> None:
     for archive in sorted(place.glob("archives/*.tar.gz")):
         with tarfile.open(archive) as file:
             file.extractall(place / "sources", filter="data")
+
+
+def find_python(version: str) -> str:
+    """Return one of pyenv's, at whose shim uv would end its search; else what uv looks for."""
+    found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    return str(found[-1]) if found else version
 
 
 def find_faults(client: Client, row: Row) -> list[str]:

@@ -60,13 +60,14 @@ async def submit(image, command, arguments=(), synchronous=False, **run):
 
 async def end(run):
     """Return the state in which the run ends, watched as the agent watches it."""
-    while True:
+    for _ in range(240):
         state = (await run.get_status()).state
         if state not in ("starting", "running", "unknown"):
             return state
         if run._job.state.name == "JOB_STATE_CANCELLED":  # which the runner calls unknown
             return "cancelled"
         await asyncio.sleep(0.5)
+    return state
 
 
 async def main():
