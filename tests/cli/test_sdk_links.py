@@ -14,6 +14,7 @@ import pytest
 from footplate.cli import sdk_links
 from footplate.cli.environment_variables import SITECUSTOMIZE
 from footplate.cli.sdk_links import rewrite
+from tests.support.interpreters import find_interpreters, version_of
 
 URL = "http://127.0.0.1:8470"
 GOOGLE = "https://console.cloud.google.com"
@@ -51,7 +52,7 @@ def test_all_else_stays(text: str) -> None:
     assert rewrite(text, URL) == text
 
 
-def _run(folder: Path, code: str, **variables: str) -> str:
+def _run(folder: Path, code: str, python: str = sys.executable, **variables: str) -> str:
     """What a program prints that finds the hook, and a made-up SDK, on its path."""
     hook, other = folder / "hook", folder / "other"
     package = other / "google" / "cloud" / "aiplatform"
@@ -70,13 +71,14 @@ def _run(folder: Path, code: str, **variables: str) -> str:
         "PYTHONPATH": os.pathsep.join([str(hook), str(other)]),
     }
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [python, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     return done.stdout + done.stderr
 
 
-def test_the_sdk_logs_the_page_here(tmp_path: Path) -> None:
-    printed = _run(tmp_path, "import google.cloud.aiplatform", FOOTPLATE_URL=URL)
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
+def test_the_sdk_logs_the_page_here(python: str, tmp_path: Path) -> None:
+    printed = _run(tmp_path, "import google.cloud.aiplatform", python, FOOTPLATE_URL=URL)
     assert printed.splitlines() == [
         "the next one runs",
         "View Custom Job:",

@@ -15,7 +15,7 @@ from importlib.util import module_from_spec
 
 _SDK = "google.cloud.aiplatform"
 _LINK = re.compile(
-    r"https://console\.cloud\.google\.com/(?:[a-z-]{1,40}+/){1,6}locations/([a-z0-9-]+)/training/([0-9]+)"
+    r"https://console\.cloud\.google\.com/(?:[a-z-]{1,40}/){1,6}locations/([a-z0-9-]+)/training/([0-9]+)"
     r"(?:/[a-z]+)?\?project=([^\s&]+)"
 )
 
