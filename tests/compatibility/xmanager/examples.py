@@ -42,7 +42,9 @@ def search() -> None:
         request = aip.SuggestTrialsRequest(
             parent=study, suggestion_count=1, client_id="work unit %d" % number
         )
-        trial = factory.vz_client.suggest_trials(request=request).result().trials[0]
+        # The first suggestion of a server loads its models: more than 5 s on a machine that is busy.
+        suggesting = factory.vz_client.suggest_trials(request=request, timeout=60)
+        trial = suggesting.result().trials[0]
         worker = vizier_worker.VizierWorker(trial.name)
         worker.add_trial_measurement(1, {"loss": sum(p.value**2 for p in trial.parameters)})
         worker.complete_trial()
