@@ -42,7 +42,7 @@ def search() -> None:
         request = aip.SuggestTrialsRequest(
             parent=study, suggestion_count=1, client_id="work unit %d" % number
         )
-        # The first suggestion of a server loads its models: more than 5 s on a machine that is busy.
+        # The first one loads its models: more than the 5 s that are usual on a busy machine.
         suggesting = factory.vz_client.suggest_trials(request=request, timeout=60)
         trial = suggesting.result().trials[0]
         worker = vizier_worker.VizierWorker(trial.name)
