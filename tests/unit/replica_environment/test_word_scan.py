@@ -139,6 +139,15 @@ def test_chooses_by_words(text: str, name: str) -> None:
     assert "FOOTPLATE_RUNTIME_SLICE=full" in choice.reason or "task.py names" in choice.reason
 
 
+def test_the_whole_runtime_is_explained_where_it_has_a_smaller_part() -> None:
+    words = Words(())
+    assert choose(SLICES, words, "full").reason == (
+        "the job runs a command, or the job's env has FOOTPLATE_RUNTIME_SLICE=full"
+    )
+    assert choose(SLICES, words, "small").reason == "the job's env has FOOTPLATE_RUNTIME_SLICE=small"
+    assert choose([make_slice("one")], words, "full").reason == ""
+
+
 def test_only_sources_are_read() -> None:
     for name, name_of_slice in [
         ("p/trainer/task.py", "full"),

@@ -73,7 +73,10 @@ def choose(slices: Sequence[Slice], words: Words, forced: str) -> Choice:
     chosen = [index for index, piece in enumerate(slices) if not piece.fallback]
     if forced:
         index = _find(slices, chosen, forced)
-        return _make(slices, index, f"the job's env has {SLICE_VARIABLE}={forced}")
+        reason = f"the job's env has {SLICE_VARIABLE}={forced}"
+        if forced == "full":  # the server sets it where a command runs
+            reason = f"the job runs a command, or {reason}"
+        return _make(slices, index, reason if len(chosen) > 1 else "")
     reasons = []
     for index in chosen[:-1]:
         found = sorted(words.places.keys() & slices[index].unless)
