@@ -82,7 +82,7 @@ def make_view(
         )
     reached = [real[path] for path in (*needed, *environment, *shared) if path]
     reached += find_shared(context)
-    closed = [] if context.user is None else find_closed(reached)
+    closed = [] if context.user is None else find_closed(reached, WRITABLE)
     private = [*context.ticket.private, *_find_sessions()]
     hidden = find_hidden([*private, *closed])
     hidden = [path for path in hidden if path not in {real[path] for path, _, _ in bound}]
@@ -103,7 +103,8 @@ def make_view(
     sealed = [path for path in (_real_directory(cache),) if path]
     installed = [real[path] for path in environment if is_below(real[path], sealed)]
     shown += [real[path] for path in environment if real[path] not in installed]
-    if context.user is not None and find_closed([os.path.join(path, "") for path in sealed]):
+    ends = [os.path.join(path, "") for path in sealed]
+    if context.user is not None and find_closed(ends, WRITABLE):
         sealed = installed  # what the program needs of it
     prefixes = [*interpreter, *environment]
     sealed += find_changeable(prefixes, [*hidden, *WRITABLE], [*shown, *kept])

@@ -64,6 +64,8 @@ def test_the_outermost_closed_directory_is_found(tmp_path: Path) -> None:
     (closed / "inner").chmod(0o700)
     found = find_closed([str(inner), str(tmp_path / "open" / "own")])
     assert found == (outside or [str(closed)])
+    replaced = [*map(str, tmp_path.parents), str(tmp_path), str(closed)]
+    assert find_closed([str(inner)], replaced) == [str(closed / "inner")]
 
 
 def test_access_lists_reach_what_is_there_and_what_comes(tmp_path: Path) -> None:

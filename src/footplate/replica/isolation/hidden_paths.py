@@ -87,18 +87,19 @@ def find_changeable(
     )
 
 
-def find_closed(paths: Iterable[str]) -> list[str]:
+def find_closed(paths: Iterable[str], replaced: Sequence[str] = ()) -> list[str]:
     """Returns the outermost directories that only their owner may pass on the way to these real
     paths.
 
-    If such a directory is hidden except for the paths, other users reach the paths.
+    If such a directory is hidden except for the paths, other users reach the paths. Those in
+    ``replaced`` don't count: the program has others in their places.
     """
     found: list[str] = []
     for path in paths:
         parts = path.split(os.path.sep)[1:-1]
         for count in range(1, len(parts) + 1):
             directory = os.path.sep + os.path.join(*parts[:count])
-            if not _is_open(directory):
+            if directory not in replaced and not _is_open(directory):
                 found.append(directory)
                 break
     return sorted(set(found))
