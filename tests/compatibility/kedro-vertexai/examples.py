@@ -10,7 +10,6 @@ from google.cloud import aiplatform, storage
 PROJECT, REGION = os.environ["PROJECT"], os.environ["REGION"]
 BUCKET, FOLDER = "kedro", "spaceflights"
 RUNNER = "kedro_vertexai.vertex_ai.runner.VertexAIPipelinesRunner"
-IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 
 
 def main():
@@ -20,10 +19,8 @@ def main():
     shutil.copy("pipeline_registry.py", FOLDER + "/src/spaceflights")
     shutil.copy("catalog.yml", FOLDER + "/conf/base")
     kedro("kedro vertexai init", "vertexai", "init", PROJECT, REGION)
-    kedro(
-        "kedro vertexai compile",
-        *("vertexai", "compile", "--image", IMAGE, "--output", "pipeline.yml"),
-    )
+    shutil.copy("vertexai.yml", FOLDER + "/conf/base")  # what init writes is to be filled in
+    kedro("kedro vertexai compile", "vertexai", "compile", "--output", "pipeline.yml")
     os.environ["GCP_PROJECT_ID"], os.environ["GCP_REGION"] = PROJECT, REGION
     os.environ["KEDRO_CONFIG_JOB_NAME"] = os.environ["KEDRO_CONFIG_RUN_ID"] = "first"
     os.environ["KEDRO_VERTEXAI_RUNNER_CONFIG"] = json.dumps({"storage_root": BUCKET + "/root"})
@@ -37,7 +34,7 @@ def main():
         (artifact,) = aiplatform.Artifact.list(filter='display_name="kedro-metrics"')
         assert artifact.metadata["pipeline job name"] == "first", artifact.metadata
         assert json.loads(client.bucket(BUCKET).blob("metrics.json").download_as_text())
-    kedro("kedro vertexai run-once", "vertexai", "run-once", "--image", IMAGE)
+    kedro("kedro vertexai run-once", "vertexai", "run-once")
 
 
 def kedro(name, *command, folder=FOLDER):

@@ -3,12 +3,17 @@
 import os
 import socket
 import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from urllib.request import urlopen
 
 from example_results import example, run_example
 from google.cloud import aiplatform, storage
 
 PROJECT, REGION = os.environ["PROJECT"], os.environ["REGION"]
 BUCKET = "zenml"
+LIMIT_S = 600.0
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 INSTALL = (
     "pip install -q --no-compile --target=/gcs/zenml/site-packages"
@@ -20,15 +25,47 @@ def main():
     storage.Client(project=PROJECT).create_bucket(BUCKET)
     aiplatform.init(project=PROJECT, location=REGION, staging_bucket="gs://" + BUCKET)
     install_for_steps()
+    with server():
+        register_stack()
+        run_pipelines()
+
+
+@contextmanager
+def server():
+    """A server of ZenML as its image starts it, to which commands and steps are led: steps in jobs
+    aren't run with one that `zenml login --local` starts.
+    """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    zenml("zenml login --local", "login", "--local", "--port", str(port))
+    settings = {
+        "ZENML_CONFIG_PATH": os.path.abspath("server"),
+        "ZENML_SERVER_AUTO_ACTIVATE": "true",
+        "ZENML_SERVER_AUTH_SCHEME": "NO_AUTH",
+    }
+    command = [sys.executable, "-m", "uvicorn", "zenml.zen_server.zen_server_api:app"]
+    command += ["--host=127.0.0.1", "--port=%d" % port, "--log-level=warning"]
+    process = subprocess.Popen(command, env={**os.environ, **settings})
     try:
-        register_stack()
-        run_pipelines()
+        url = os.environ["ZENML_STORE_URL"] = "http://127.0.0.1:%d" % port
+        os.environ["ZENML_STORE_TYPE"] = "rest"
+        wait_for_answer(url + "/health")
+        yield
     finally:
-        subprocess.run(["zenml", "logout", "--local"], check=False)
+        process.terminate()
+        process.wait()
+
+
+def wait_for_answer(url):
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        try:
+            urlopen(url, timeout=10).close()
+        except OSError:
+            time.sleep(1)
+        else:
+            return
+    raise TimeoutError(url)
 
 
 def install_for_steps():
