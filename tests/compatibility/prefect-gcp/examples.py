@@ -98,7 +98,7 @@ def running(*command):
     try:
         yield
     finally:
-        process.terminate()
+        process.kill()  # a worker may never end by itself
         process.wait()
 
 
