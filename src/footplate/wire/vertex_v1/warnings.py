@@ -52,7 +52,7 @@ def spec_warnings(
     job: models.CustomJob | models.HyperparameterTuningJob, spec: models.CustomJobSpec, at: str
 ) -> Iterator[str]:
     """Yields warnings about a job spec; ``at`` is its path in the request."""
-    if job.encryption_spec is not None:
+    if job.encryption_spec and job.encryption_spec.kms_key_name:
         yield _no_effect("encryptionSpec")
     for name in _WITHOUT_EFFECT:
         if getattr(spec, name):
