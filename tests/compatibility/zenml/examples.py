@@ -17,16 +17,17 @@ LIMIT_S = 600.0
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 INSTALL = (
     "pip install -q --no-compile --target=/gcs/zenml/site-packages"
-    " 'zenml[connectors-gcp]==0.98.0' 'gcsfs<=2024.12.0' google-cloud-aiplatform"
+    " zenml==0.98.0 'gcsfs<=2024.12.0' google-cloud-aiplatform"
 )
 
 
 def main():
     storage.Client(project=PROJECT).create_bucket(BUCKET)
     aiplatform.init(project=PROJECT, location=REGION, staging_bucket="gs://" + BUCKET)
-    install_for_steps()
+    installation = install_for_steps()
     with server():
         register_stack()
+        installation.wait()
         run_pipelines()
 
 
@@ -80,7 +81,8 @@ def install_for_steps():
             }
         ],
     )
-    job.run()
+    job.run(sync=False)
+    return job
 
 
 def register_stack():

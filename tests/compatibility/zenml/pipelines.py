@@ -63,12 +63,19 @@ def wait_in_job() -> None:
 @step
 def fail_after_start() -> None:
     aiplatform.init(project="demo", location="us-central1")
+    deadline = time.monotonic() + 300
     while not aiplatform.CustomJob.list(filter='state="JOB_STATE_RUNNING"'):
+        assert time.monotonic() < deadline, "no job runs"
         time.sleep(1)
     raise ValueError("stops the other step")
 
 
-@pipeline(enable_cache=False, dynamic=True, execution_mode=ExecutionMode.FAIL_FAST)
+@pipeline(
+    enable_cache=False,
+    dynamic=True,
+    depends_on=[wait_in_job],
+    execution_mode=ExecutionMode.FAIL_FAST,
+)
 def stopped() -> None:
     waiting = wait_in_job.submit()
     fail_after_start()
