@@ -144,7 +144,9 @@ def test_the_whole_runtime_is_explained_where_it_has_a_smaller_part() -> None:
     assert choose(SLICES, words, "full").reason == (
         "the job runs a command, or the job's env has FOOTPLATE_RUNTIME_SLICE=full"
     )
-    assert choose(SLICES, words, "small").reason == "the job's env has FOOTPLATE_RUNTIME_SLICE=small"
+    assert (
+        choose(SLICES, words, "small").reason == "the job's env has FOOTPLATE_RUNTIME_SLICE=small"
+    )
     assert choose([make_slice("one")], words, "full").reason == ""
 
 
