@@ -114,9 +114,9 @@ def run_pipelines():
         assert run.status.value == "completed", run.status
         assert run.steps["train"].output.load() == 6.0
     with example("the Vertex experiment tracker"):
-        frame = aiplatform.get_experiment_df("zenml-losses")
-        assert list(frame["metric.loss"]) == [6.0], frame
-        assert list(frame["param.rows"]) == [3], frame
+        (tracked,) = aiplatform.ExperimentRun.list(experiment="zenml-losses")
+        assert tracked.get_metrics() == {"loss": 6.0}, tracked.get_metrics()
+        assert tracked.get_params() == {"rows": 3}, tracked.get_params()
         assert "vertex_run_name" in str(run.steps["evaluate"].run_metadata)
     with example("a step that fails in its job"):
         fails(pipelines.failing)
