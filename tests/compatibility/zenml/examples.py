@@ -121,9 +121,7 @@ def run_pipelines():
     with example("a step that fails in its job"):
         fails(pipelines.failing)
         assert Client().get_pipeline("failing").last_run.status.value == "failed"
-    with example("a step that is stopped in its job"):
-        fails(pipelines.stopped)
-        assert "JOB_STATE_CANCELLED" in [job.state.name for job in aiplatform.CustomJob.list()]
+        assert "JOB_STATE_FAILED" in [job.state.name for job in aiplatform.CustomJob.list()]
 
 
 def fails(pipeline):

@@ -1,11 +1,8 @@
 """Pipelines whose steps run in jobs."""
 
-import time
-
 from google.cloud import aiplatform
 from zenml import pipeline, step
 from zenml.config import DockerSettings
-from zenml.enums import ExecutionMode
 from zenml.integrations.gcp.flavors.vertex_experiment_tracker_flavor import (
     VertexExperimentTrackerSettings,
 )
@@ -53,30 +50,3 @@ def fail_in_job() -> None:
 @pipeline(enable_cache=False)
 def failing() -> None:
     fail_in_job()
-
-
-@step(**IN_JOB)
-def wait_in_job() -> None:
-    time.sleep(600)
-
-
-@step
-def fail_after_start() -> None:
-    aiplatform.init(project="demo", location="us-central1")
-    deadline = time.monotonic() + 300
-    while not aiplatform.CustomJob.list(filter='state="JOB_STATE_RUNNING"'):
-        assert time.monotonic() < deadline, "no job runs"
-        time.sleep(1)
-    raise ValueError("stops the other step")
-
-
-@pipeline(
-    enable_cache=False,
-    dynamic=True,
-    depends_on=[wait_in_job],
-    execution_mode=ExecutionMode.FAIL_FAST,
-)
-def stopped() -> None:
-    waiting = wait_in_job.submit()
-    fail_after_start()
-    waiting.result()
