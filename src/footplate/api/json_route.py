@@ -62,10 +62,16 @@ class Call:
     """Returns who calls, as far as this machine knows; empty: it doesn't."""
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The query parameters that stand in the URL several times."""
+    bound: tuple[str, ...] = ()
+    """The names that the URL of a custom method (``NAME:export``) may stand for."""
 
     def body(self) -> JsonObject:
-        """Returns the body's JSON object; {} if there is no body. Raises InvalidArgument."""
-        return parse_object(self.raw_body) if self.raw_body.strip() else {}
+        """Returns the body's JSON object; {} if there is no body. Raises InvalidArgument.
+
+        The whole request is the body of a custom method, so it may repeat what the URL names.
+        """
+        given = parse_object(self.raw_body) if self.raw_body.strip() else {}
+        return {name: value for name, value in given.items() if value not in self.bound}
 
     def check_empty(self) -> None:
         """Raises InvalidArgument if the body has fields: the method takes none."""
@@ -123,11 +129,18 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             name_caller(request),
             partial(find_author, request.scope),
             _repeats(request.query_params),
+            _bound(request.url.path) if accepted is not None else (),
         )
         answer = await in_thread(handlers[method], call)
         return JSONResponse(answer if accepted is None else accepted.select(answer, call.query))
 
     return Route(path, endpoint, methods=list(handlers))
+
+
+def _bound(path: str) -> tuple[str, ...]:
+    """Returns the resource, and its parent, if the path ends with a custom method."""
+    resource, _, verb = path.removeprefix("/").partition("/")[2].rpartition(":")
+    return () if "/" in verb else tuple(filter(None, (resource, resource.rpartition("/")[0])))
 
 
 def _repeats(given: QueryParams) -> Mapping[str, tuple[str, ...]]:

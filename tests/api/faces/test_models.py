@@ -164,7 +164,8 @@ def test_an_export_is_an_operation(http: httpx.Client, files: MemoryFiles) -> No
         "exportFormatId": "custom-trained",
         "artifactDestination": {"outputUriPrefix": "gs://b/exports"},
     }
-    operation = http.post(f"/v1/{name}:export", json={"outputConfig": config}).json()
+    body = {"name": name, "outputConfig": config}  # as the whole request is the body
+    operation = http.post(f"/v1/{name}:export", json=body).json()
     assert operation["done"] is False
     written = operation["metadata"]["outputInfo"]["artifactOutputUri"]
     assert written.startswith("gs://b/exports/model-export-m-1-")
@@ -173,3 +174,5 @@ def test_an_export_is_an_operation(http: httpx.Client, files: MemoryFiles) -> No
     refused = http.post(f"/v1/{name}:export", json={"outputConfig": image})
     assert fields(refused) == ["outputConfig.imageDestination"]
     assert http.get(f"/v1/{name}/operations/export-9").status_code == 404
+    other = http.post(f"/v1/{name}:export", json={"name": f"{name}9", "outputConfig": config})
+    assert fields(other) == ["name"]

@@ -264,7 +264,7 @@ def test_a_primary_that_waits_for_a_failed_replica_ends_after_its_silence() -> N
 
     ending = rig.job.ending
     assert ending is not None
-    assert (ending.state, ending.code) == (State.FAILED, Code.UNKNOWN)
+    assert (ending.state, ending.code) == (State.FAILED, Code.INVALID_ARGUMENT)
     assert ending.message == (
         f"replica {WORKER} exited with code 1: ValueError: bad; then no program has printed, "
         "reported or written anything for 600 s"

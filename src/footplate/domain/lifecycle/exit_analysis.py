@@ -227,7 +227,9 @@ def ending_of(replica: str, end: Exit) -> Ending:
             return Ending(State.FAILED, Code.RESOURCE_EXHAUSTED, describe(replica, end))
         case ExitKind.UNPREPARED:
             return Ending(State.FAILED, Code.FAILED_PRECONDITION, describe(replica, end))
-        case ExitKind.EXITED | ExitKind.SIGNALLED | ExitKind.STOPPED | ExitKind.PREEMPTED:
+        case ExitKind.EXITED | ExitKind.SIGNALLED:  # Google's code, a fault of the user's
+            return Ending(State.FAILED, Code.INVALID_ARGUMENT, describe(replica, end))
+        case ExitKind.STOPPED | ExitKind.PREEMPTED:
             return Ending(State.FAILED, Code.UNKNOWN, describe(replica, end))
         case _:
             assert_never(end.kind)

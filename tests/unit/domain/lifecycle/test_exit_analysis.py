@@ -213,7 +213,7 @@ def test_a_primary_that_can_not_go_on_without_a_failed_replica_ends_the_job() ->
     gang.all_go()
 
     assert gang.job.ending is not None
-    assert (gang.job.state, gang.job.ending.code) == (State.FAILED, Code.UNKNOWN)
+    assert (gang.job.state, gang.job.ending.code) == (State.FAILED, Code.INVALID_ARGUMENT)
     assert gang.message == (
         f"replica {WORKER} exited with code 1: ValueError: bad; then no program has printed, "
         "reported or written anything for 600 s. mend it"
