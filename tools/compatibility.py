@@ -43,7 +43,7 @@ ROWS = CLIENTS / "rows.json"
 PAGE = ROOT / "docs" / "reference" / "compatibility.md"
 CACHE = ROOT / ".cache"
 PROJECT, REGION = "demo", "us-central1"
-LISTS = ("packages", "sources", "npm", "command", "images")
+LISTS = ("packages", "overrides", "sources", "npm", "command", "images")
 INSTALL_S, RUN_S = 1200.0, 1800.0
 
 HEAD = """\
@@ -73,6 +73,8 @@ class Client:
     python: str = "3.11"
     packages: tuple[str, ...] = ()
     """Requirements of pip."""
+    overrides: tuple[str, ...] = ()
+    """What is taken in place of what these require; with a marker that is never true, nothing."""
     sources: tuple[str, ...] = ()
     """Requirements whose source distributions are unpacked below ``$SOURCES``: examples that
     wheels lack."""
@@ -249,7 +251,9 @@ def fill(client: Client, place: Path) -> None:
     day = f"--exclude-newer={client.as_of}"
     run(find_uv_bin(), "venv", "-q", "--seed", f"--python={find_python(client.python)}", python)
     if client.packages:
-        run(find_uv_bin(), "pip", "install", "-q", f"--python={python}", day, *client.packages)
+        (place / "overrides").write_text("\n".join(client.overrides))
+        options = ("-q", f"--python={python}", f"--overrides={place / 'overrides'}", day)
+        run(find_uv_bin(), "pip", "install", *options, *client.packages)
     if client.npm:
         run("npm", "install", "--silent", f"--before={client.as_of}", *client.npm)
     for source in client.sources:

@@ -81,16 +81,19 @@ class Step:
         container = utils.struct_to_executor_spec(
             task_dispatcher.get_executor_spec(spec, self.component.executor_label)
         ).container
-        self.command = placeholder_utils.replace_placeholders(
+        given = as_vertex_writes(
+            executor_input_utils.executor_input_to_dict(executor_input, self.component)
+        )
+        command = placeholder_utils.replace_placeholders(
             [*container.command, *container.args],
-            as_vertex_writes(
-                executor_input_utils.executor_input_to_dict(executor_input, self.component)
-            ),
+            given,
             pipeline_resource_name=run,
             task_resource_name=task,
             pipeline_root=str(self.root),
             unique_pipeline_id=placeholder_utils.make_random_id(),
         )
+        escaped = json.dumps(json.dumps(given))[1:-1]
+        self.command = [part.replace("{{$.json_escape[1]}}", escaped) for part in command]
         if not root:
             (self.root / run / task).mkdir(parents=True)
 
