@@ -18,9 +18,12 @@ class ProtoEnum(IntEnum):
 
     @classmethod
     def parse(cls, value: object) -> Self:
-        """Returns the member that a JSON value means. Raises ValueError, naming all members."""
-        if isinstance(value, str) and value in cls.__members__:
-            return cls[value]
+        """Returns the member that a JSON value means. Raises ValueError, naming all members.
+
+        The case doesn't count, as with Google's services: tensorflow-cloud sends ``custom``.
+        """
+        if isinstance(value, str) and value.upper() in cls.__members__:
+            return cls[value.upper()]
         number = int(value) if isinstance(value, float) and value.is_integer() else value
         if isinstance(number, int) and not isinstance(number, bool):
             for member in cls:

@@ -233,12 +233,12 @@ def train_a_component():
             persistent_resource_id="",
             **PLACE,
         )
-        path = step.outputs.parameters["Output"].output_file
         index = step.command.index("--gcp_resources") + 1
         step.command[index] = str(Path.cwd() / "add_gcp_resources")
         step.run()
-        blob = storage.Client(PROJECT).bucket(BUCKET[5:]).blob(path.split("/", 3)[3])
-        assert blob.download_as_text() == "3"
+        path = step.outputs.output_file.split("/", 3)[3]
+        written = storage.Client(PROJECT).bucket(BUCKET[5:]).blob(path).download_as_text()
+        assert json.loads(written)["parameterValues"] == {"Output": 3}, written
 
 
 def tune():
