@@ -135,7 +135,6 @@ lock: $(SYNCED)
 	for list in $(LISTS); do \
 	  $(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	    $$(ls requirements/$$list.excluded 2> /dev/null | sed 's/^/--excludes /') \
 	    requirements/$$list.in -o requirements/$$list.txt || exit; \
 	done
 

@@ -17,7 +17,6 @@ import google_cloud_pipeline_components.preview.custom_job as preview_custom_job
 from example_results import example
 from google.cloud import aiplatform, storage
 from google.cloud.aiplatform import hyperparameter_tuning as hpt
-from google_cloud_pipeline_components import v1
 from google_cloud_pipeline_components.types import artifact_types
 from google_cloud_pipeline_components.v1 import (  # noqa: F401
     automl,
@@ -32,7 +31,7 @@ from google_cloud_pipeline_components.v1 import (  # noqa: F401
     model,
     wait_gcp_resources,
 )
-from google_cloud_pipeline_components.v1.automl import training_job  # noqa: F401
+from google_cloud_pipeline_components.v1.automl import training_job
 from kfp import dsl
 from kfp.local import executor_input_utils, placeholder_utils, task_dispatcher, utils
 
@@ -301,12 +300,8 @@ def keep_models(directory):
     with example("ModelDeleteOp"):
         gone = artifact_types.VertexModel.create("model", uploaded.uri, name)
         run(model.ModelDeleteOp, model=gone)
-        try:
-            aiplatform.Model(name, project=PROJECT, location=REGION)
-        except Exception as error:
-            assert "404" in str(error) or "not found" in str(error), error
-        else:
-            raise AssertionError(f"{name} is still there")
+        found = aiplatform.Model.list(project=PROJECT, location=REGION)
+        assert name not in [each.resource_name for each in found], found
 
 
 def keep_datasets():
