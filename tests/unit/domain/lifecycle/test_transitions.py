@@ -87,7 +87,12 @@ def test_the_end_waits_until_nothing_is_left() -> None:
 @pytest.mark.parametrize(
     ("end", "state", "code", "message"),
     [
-        (FAILED, State.FAILED, Code.INVALID_ARGUMENT, f"replica {MASTER} exited with code 1: ValueError"),
+        (
+            FAILED,
+            State.FAILED,
+            Code.INVALID_ARGUMENT,
+            f"replica {MASTER} exited with code 1: ValueError",
+        ),
         (
             SEGFAULT,
             State.FAILED,
