@@ -49,23 +49,6 @@ def test_a_refusal_is_no_answer_that_renews_the_lease(tmp_path: Path, status: in
         assert "longer than lease_s" in launcher._must_end
 
 
-def test_a_report_for_which_there_is_no_thread_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Programs of the replica may have taken all: that doesn't end the replica."""
-
-    def fail(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", fail)
-        launcher._talk()
-        launcher._talk()
-    assert launcher._call is None
-    assert launcher._report_at_s > launcher._sent_s
-
-
 def test_what_is_fetched_too_late_is_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +61,7 @@ def test_what_is_fetched_too_late_is_not_started(
     monkeypatch.setattr(bootstrap, "fetch", fetch)
     launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
     launcher._start(0, SupervisorTicket(), stop=False)
-    launcher._answered_s -= 2
+    launcher._reporter._answered_s -= 2
     comes.set()
     wait_until(lambda: goes_on(launcher))
     assert launcher._state() == "GONE"
@@ -87,7 +70,7 @@ def test_what_is_fetched_too_late_is_not_started(
 
 def test_a_report_says_in_which_boot_of_its_node_the_launcher_runs(tmp_path: Path) -> None:
     launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
-    said, _ = decode_report(json.dumps(launcher._report()).encode())
+    said, _ = decode_report(json.dumps(launcher._report().encode()).encode())
     booted_s = float(Path("/proc/uptime").read_text().split()[0])
     assert said.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert abs(said.up_s - booted_s) < 5

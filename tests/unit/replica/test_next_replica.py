@@ -16,9 +16,10 @@ from footplate.protocol.launcher import LauncherConfig
 from footplate.protocol.promised import Promised
 from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher import next_replica
-from footplate.replica.launcher.launch import PATH, Launcher
+from footplate.replica.launcher.launch import Launcher
 from footplate.replica.launcher.parent import OK, WARM
 from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
+from footplate.replica.launcher.reporter import PATH
 from tests.support.http_server import serve
 
 OWN, WAITS, NEXT = "the token of a replica", "the token of none", "the token of the next one"

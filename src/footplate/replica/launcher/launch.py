@@ -14,35 +14,26 @@ import sys
 import time
 
 from footplate.protocol.launcher import LauncherAnswer, LauncherReport
-from footplate.protocol.message import DecodeError
 from footplate.replica.file_io import is_there, read_text, write_text
-from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap, next_replica
-from footplate.replica.launcher.background_call import BackgroundCall, NoThread, Wake
+from footplate.replica.launcher.background_call import BackgroundCall, Wake
 from footplate.replica.launcher.node_ticket import COPIES, KEPT, add_places, complete
 from footplate.replica.launcher.parent import LEFT, OK, WARM
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
-from footplate.replica.launcher.server_link import Post, ServerLink
+from footplate.replica.launcher.reporter import Reporter, now_s
+from footplate.replica.launcher.server_link import ServerLink
 from footplate.replica.lost_files import KEPT_S
 from footplate.replica.node_copies import UNSAVED
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
-
     from footplate.protocol.launcher import LauncherConfig
     from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.launcher.prepared_supervisor import PreparedSupervisor
 
-PATH = "/replica/v1/launcher"
-LONGEST_HOLD_S = 20.0
-_ANSWER_S = 20.0
-_MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
 _LOOK_S = 0.05
-_SETTLE_S = 0.5
-"""How long a state is believed to be about to change."""
-_REST_S = 1.0
+_REST_S = 0.25
 _KILL_AFTER_S = 30.0
 """How long a supervisor that was asked to end for want of a server, or by the engine, may take."""
 _PROBE_S = 5.0
@@ -68,13 +59,6 @@ def serve(
     if resumed:
         launcher.resume()
     return launcher.run()
-
-
-def now_s() -> float:
-    """Returns the time of a clock that goes on while the machine sleeps."""
-    # While a node sleeps, the server's clock goes on: after the lease it starts the replica
-    # elsewhere. A launcher that wakes up must know that its lease is over.
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def read_boot_id() -> str:
@@ -104,6 +88,10 @@ class Launcher:
         self._incarnation = incarnation
         self._link = ServerLink(config.url, config.authority, config.token)
         self._relay = Relay(self._link)
+        self._wake = Wake()
+        self._reporter = Reporter(
+            lambda post: BackgroundCall(lambda: self._link.post(post), self._wake), config.lease_s
+        )
         self._replica: ReplicaProcess | None = None
         self._gone = ""
         """Why nothing is left of the current start of the replica."""
@@ -113,34 +101,16 @@ class Launcher:
         self._must_end = ""
         """Why the replica ends whatever the server says: the lease, or a signal."""
         self._end_at_s = 0.0
-        self._answered_s = now_s()
         self._boot_id = read_boot_id()
         self._stopped = False
         self._resumed = False
         self._told = False
         """Whether a supervisor that lives was told to stop."""
-        self._said = ""
-        self._wake = Wake()
         self._signals: list[int] = []
-        self._post: Post | None = None
-        """The report that is on its way."""
-        self._call: BackgroundCall | None = None
-        """Its thread."""
-        self._sent_s = 0.0
-        self._call_until_s = 0.0
-        self._holds = False
-        """Whether the server may keep its answer until there is something to do."""
-        self._report_at_s = 0.0
-        self._settles = False
-        """Whether the next report needs to wait only while nothing changes."""
-        self._seen = ""
-        """The state when it was last considered whether to report."""
-        self._quiet_until_s = 0.0
-        self._retry_s = _MIN_RETRY_S
         self._starting: tuple[BackgroundCall, int, SupervisorTicket] | None = None
         """A start that waits for its archive."""
         probed = config.waits and prepared is not None
-        self._probe_until_s = self._answered_s + _PROBE_S if probed else 0.0
+        self._probe_until_s = now_s() + _PROBE_S if probed else 0.0
         """How long it may take to find out which isolation programs can have."""
         self._received = config.expected
         """The ticket as the server gave it last."""
@@ -181,10 +151,10 @@ class Launcher:
         while not self._may_leave():
             self._talk()
             moves = self._is_moving() or self._is_probing()
-            self._wake.wait(_LOOK_S if moves else _REST_S / 4)
+            self._wake.wait(_LOOK_S if moves else _REST_S)
             self._look()
         if self._must_end:
-            self._say_last()
+            self._reporter.report_last(self._report(), self._wake)
         self._link.close()
         self._relay.close()
         cleared = self._replica is None or bool(self._gone)
@@ -261,7 +231,7 @@ class Launcher:
         lease_s = self._config.lease_s
         if self._config.waits:
             lease_s = min(lease_s, _WARM_LEASE_S)
-        if now_s() - self._answered_s > lease_s:
+        if self._reporter.unanswered_s > lease_s:
             self._end("the server has not answered the launcher for longer than lease_s")
 
     def _end(self, reason: str) -> None:
@@ -291,106 +261,34 @@ class Launcher:
             return "IDLE"
         return "LIVE" if self._replica.lived else "STARTING"
 
-    def _report(self, hold_s: float = 0) -> dict[str, Any]:
-        self._said = self._state()
-        report = LauncherReport(
+    def _report(self) -> LauncherReport:
+        return LauncherReport(
             self._restart,
-            self._said,
+            self._state(),
             self._incarnation,
             job=self._config.job,
             node=self._config.node,
             reason=self._gone,
             ending=self._must_end,
             stopping=self._stopped,
-            hold_s=hold_s,
             boot_id=self._boot_id,
             up_s=now_s(),
         )
-        return report.encode()
 
     def _talk(self) -> None:
         """Reports and obeys, as far as is possible at once, until the server lets the launcher
         leave.
         """
         self._go_on_starting()
-        if self._call is not None:
-            self._go_on_asking(self._call)
-        if self._call is None and not self._leaving and self._may_report():
-            self._ask()
+        answer = self._reporter.receive(self._state())
+        if answer is not None:
+            self._obey(answer)
+        if not self._leaving and self._may_report():
+            self._reporter.report(self._report())
 
     def _may_report(self) -> bool:
-        state, now = self._state(), now_s()
-        if state != self._seen:
-            # What starts is soon live, and a short job has soon ended: one report says it all.
-            self._seen = state
-            self._quiet_until_s = now + (_SETTLE_S if state in ("STARTING", "LIVE") else 0)
-        if self._starting is not None or now < self._quiet_until_s or self._is_probing():
-            return False
-        return now >= self._report_at_s or (self._settles and state != self._said)
-
-    def _ask(self) -> None:
-        # Another state that is new may change soon. That would cancel a held request, and cost a
-        # connection: so this request is answered at once, and held is the next.
-        self._holds = self._state() in (self._said, "IDLE", "LIVE", "GONE")
-        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4) if self._holds else 0
-        timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
-        self._sent_s = now_s()
-        # The thread may take longer where looking up a name does.
-        self._call_until_s = self._sent_s + timeout_s + _REST_S
-        post = self._post = Post(PATH, self._report(hold_s), timeout_s)
-        self._call = BackgroundCall(lambda: self._link.post(post), self._wake)
-
-    def _go_on_asking(self, call: BackgroundCall) -> None:
-        """Obeys the answer to a report if it is there, and gives up a report that is out of date or
-        takes too long.
-        """
-        if not call.done:
-            late = now_s() > self._call_until_s
-            if late or (self._holds and self._state() != self._said):
-                self._cancel()
-            if late:
-                self._retry(f"{PATH}: the server doesn't answer in time")
-            return
-        self._call = None
-        try:
-            answer = LauncherAnswer.decode(call.result())
-        except (ServerUnavailable, NoThread) as error:
-            self._retry(error)
-        except DecodeError as error:
-            self._retry(f"{PATH}: {error}")
-        except Refused as error:
-            # No answer of the server's, for all that is known: it renews no lease.
-            self._retry(error)
-            if error.status in (401, 403):
-                self._obey(LauncherAnswer(leave=True))
-        else:
-            # The lease counts from when the report was sent, not from the answer: the server
-            # counts from when it got the report. So the lease ends here before it ends there.
-            self._answered_s, self._retry_s = self._sent_s, _MIN_RETRY_S
-            self._settles = not self._holds and not answer.is_news
-            self._report_at_s = now_s() + (_SETTLE_S if self._settles else 0)
-            self._obey(answer)
-
-    def _cancel(self) -> None:
-        if self._post is not None:
-            self._post.cancel()
-        self._call = self._post = None
-
-    def _retry(self, error: object) -> None:
-        print(error, file=sys.stderr)
-        self._settles, self._report_at_s = False, now_s() + self._retry_s
-        self._retry_s = min(_MAX_RETRY_S, self._retry_s * 2)
-
-    def _say_last(self) -> None:
-        self._cancel()
-        post = Post(PATH, self._report(), _MAX_RETRY_S)
-        call, end_s = BackgroundCall(lambda: self._link.post(post), self._wake), now_s() + _ANSWER_S
-        while not call.done and now_s() < end_s:
-            self._wake.wait(_REST_S)
-        try:
-            call.result()
-        except (ServerUnavailable, NoThread, Refused) as error:
-            print(error, file=sys.stderr)
+        due = self._reporter.is_due(self._state())
+        return due and self._starting is None and not self._is_probing()
 
     def _obey(self, answer: LauncherAnswer) -> None:
         if answer.leave:
