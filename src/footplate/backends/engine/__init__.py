@@ -28,6 +28,7 @@ What is made once is made by a link, which one of several servers can do: the ot
 read what the first one wrote. So of two jobs of one allocation only one is ever served.
 """
 
-from footplate.backends.engine.backend import EngineBackend, LauncherSettings
+from footplate.backends.engine.backend import EngineBackend
+from footplate.backends.engine.launcher_program import LauncherSettings
 
 __all__ = ["EngineBackend", "LauncherSettings"]

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import builtins
-import json
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from importlib import resources
-from importlib.util import MAGIC_NUMBER
+from functools import partial
 
 from footplate.backends.ended_attempts import EndedAttempts
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt import Attempt, Content, make_ticket
 from footplate.backends.engine.engine import Engine
 from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_program import LauncherSettings, make_program
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
-from footplate.backends.engine.lost_nodes import LostNodeLimits
 from footplate.backends.engine.warm_launchers import WarmLauncher
 from footplate.backends.gang_names import check_gang
 from footplate.domain.errors import FailedPrecondition, NotLeading, Unavailable
-from footplate.domain.launchers import LEASE_MARGIN_S, LEASE_S
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, ReplicaObservation, Ticket
 
@@ -30,37 +26,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT_POLL_S = 2.0
 _IDLE_S = 30.0
-
-
-@dataclass(frozen=True)
-class LauncherSettings:
-    """The settings for launchers of one region.
-
-    ``url`` returns the server's address for nodes, ``authority`` the certificate (PEM) by which
-    they verify it if that is https. ``archive`` and ``supervisor`` are digests of the files that
-    launchers run. A launcher without contact for ``lease_s`` ends its replica, and ``margin_s``
-    later no process of it is left. A node whose launcher is silent for ``node_lost_s`` is lost (0:
-    not set); ``fence`` and ``voids_keys`` are those of ``LostNodeLimits``. ``scratch`` is a
-    directory on each node for this user alone (empty: below /tmp). ``settle_s`` is how long
-    processes may survive that the engine ended without their launcher.
-    """
-
-    url: Callable[[], str]
-    authority: Callable[[], str]
-    archive: str
-    supervisor: str
-    scratch: str = ""
-    lease_s: float = LEASE_S
-    margin_s: float = LEASE_MARGIN_S
-    settle_s: float = 0.0
-    node_lost_s: float = 0.0
-    fence: tuple[str, ...] = ()
-    voids_keys: bool = False
-
-    @property
-    def limits(self) -> LostNodeLimits:
-        lease_end_s = self.lease_s + self.margin_s
-        return LostNodeLimits(lease_end_s, self.node_lost_s, self.fence, self.voids_keys)
 
 
 class EngineBackend:
@@ -83,8 +48,6 @@ class EngineBackend:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name = name
-        self._settings = settings
-        self._tokens = tokens
         self._calls = calls
         self._files = calls.files[name]
         self._ended = EndedAttempts(self._files.root)
@@ -94,7 +57,7 @@ class EngineBackend:
             engine,
             self._files,
             f"footplate-{service}-{name}.",
-            self._make_program,
+            partial(make_program, engine, settings, tokens, name),
             settings.limits,
             monotonic,
             settings.settle_s,
@@ -385,34 +348,6 @@ class EngineBackend:
                 listener(attempt_id)
             except Exception:
                 log.exception("a listener failed for %s", attempt_id)
-
-    def _make_program(self, attempt: Attempt, allocation: int, replicas: tuple[str, ...]) -> bytes:
-        """Returns the configured launcher program, which each rank of an allocation runs."""
-        settings = self._settings
-        config = {
-            "url": settings.url(),
-            "authority": settings.authority(),
-            "archive": settings.archive,
-            "supervisor": settings.supervisor,
-            "bytecode": MAGIC_NUMBER.hex(),
-            "scratch": settings.scratch,
-            "lease_s": settings.lease_s,
-            "rank_variable": self._engine.rank_variable,
-            "job_variable": self._engine.job_variable,
-            "node_variable": self._engine.node_variable,
-            "replicas": [
-                {
-                    "replica": name,
-                    "directory": f"{attempt.id}.{name}.{allocation}",
-                    "token": self._tokens.issue(
-                        LauncherBearer(self._name, attempt.id, allocation, name)
-                    ),
-                }
-                for name in replicas
-            ],
-        }
-        source = resources.files("footplate") / "replica" / "launcher" / "bootstrap.py"
-        return source.read_bytes() + f"\nmain(json.loads({json.dumps(config)!r}))\n".encode()
 
 
 def _machine(ticket: Ticket) -> Content:
