@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from footplate.backends.region_bindings import RegionBinding
-from footplate.server.region_engines import describe_limits, make_engine
+from footplate.server.engine_clients import describe_limits, make_engine
 
 
 @pytest.mark.parametrize(
