@@ -21,6 +21,7 @@ from footplate.domain.lifecycle.events import (
     TrialsGone,
     WaitExpired,
 )
+from footplate.domain.lifecycle.exit_analysis import to_stop
 from footplate.domain.lifecycle.replica_losses import awaited
 from footplate.domain.lifecycle.transitions import (
     TRANSITIONS,
@@ -30,7 +31,6 @@ from footplate.domain.lifecycle.transitions import (
     Stop,
     commands,
     react,
-    to_stop,
 )
 
 __all__ = [

@@ -19,6 +19,7 @@ from footplate.domain.lifecycle.replica_losses import (
     breaking_loss,
     failed,
     first,
+    is_broken,
     is_echo,
     is_evaluator,
     matters,
@@ -67,6 +68,13 @@ def lingering(job: Job) -> frozenset[str]:
         return frozenset()
     running = (r.name for r in job.replicas if r.phase not in _ENDED and not r.overdue)
     return frozenset(name for name in running if is_evaluator(job, name))
+
+
+def to_stop(job: Job) -> frozenset[str]:
+    """Returns the replicas that should be ended: all, none, or all but lingering evaluators."""
+    if job.ending is None and not is_broken(job):
+        return frozenset()
+    return frozenset(replica.name for replica in job.replicas) - lingering(job)
 
 
 def unexpected_end(job: Job, replica: Replica) -> str | None:
