@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +26,7 @@ from footplate.buckets.listing import NameListing, Window
 from footplate.buckets.names import check_bucket_name, check_object_name, parse_object_name
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
+from footplate.buckets.recorded_files import RecordedFiles
 from footplate.buckets.remote_objects import RemoteObjects
 from footplate.buckets.staging import (
     is_staged,
@@ -54,10 +55,6 @@ from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
 _OWN = ".footplate"
 
 
-def _new_id() -> str:
-    return secrets.token_hex(16)
-
-
 class FolderBuckets:
     """Implements ``ports.object_storage.ObjectStorage``; safe for threads and processes.
 
@@ -71,7 +68,7 @@ class FolderBuckets:
         self,
         root: Path,
         clock: Clock,
-        new_id: Callable[[], str] = _new_id,
+        new_id: Callable[[], str] = lambda: secrets.token_hex(16),
         bindings: Sequence[BucketBinding] = (),
         remotes: Mapping[str, RemoteObjects] | None = None,
     ) -> None:
@@ -96,7 +93,8 @@ class FolderBuckets:
         folders = {binding.name: binding.folder for binding in bindings}
         self._bound = {name: folder for name, folder in folders.items() if folder is not None}
         self._remotes = remotes or {}
-        self._objects = Objects(self._root, self._records, clock, self._lock, self._bound)
+        self._files = RecordedFiles(self._root, self._records, clock, self._lock, self._bound)
+        self._objects = Objects(self._files, self._records, clock, self._lock)
         for binding in bindings:
             self._keep_binding(binding)
         writable = [self._bound.get(each.name) for each in bindings if not each.read_only]
@@ -111,7 +109,11 @@ class FolderBuckets:
     def buckets(self) -> tuple[Bucket, ...]:
         with disk_errors_as_service_errors():
             names = {entry.name for entry in self._root.iterdir()}
-        return tuple(self._each(sorted(names | self._bindings.keys())))
+        found = []
+        for name in sorted(names | self._bindings.keys()):
+            with suppress(InvalidArgument, NotFound):  # something else that lies there
+                found.append(self.bucket(name))
+        return tuple(found)
 
     def bucket(self, name: str) -> Bucket:
         binding = self._bindings.get(name)
@@ -127,7 +129,7 @@ class FolderBuckets:
                 labels=labels,
                 metageneration=metageneration,
             )
-        folder = self._objects.folder(name)
+        folder = self._files.folder(name)
         if record is None:  # another process created the folder
             return Bucket(name, time_of(folder.stat()))
         return Bucket(name, *record, labels=labels, metageneration=metageneration)
@@ -170,7 +172,7 @@ class FolderBuckets:
                 f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind the "
                 "bucket, remove its entry from the setting buckets, and restart the server"
             )
-        self._objects.folder(name)
+        self._files.folder(name)
         if self.list(name, limit=1).objects:
             raise FailedPrecondition(
                 f"bucket {name} is not empty; `footplate storage rm --recursive gs://{name}` "
@@ -259,7 +261,7 @@ class FolderBuckets:
             return self._remotes[bucket].scan(
                 prefix=prefix, delimiter=delimiter, limit=limit, start=start, end=end
             )
-        folder = self._objects.folder(bucket)
+        folder = self._files.folder(bucket)
         placeholders = self._records.placeholders(bucket, prefix)
         ours = partial(is_staged, self._staged_outside) if bucket in self._bound else None
         walk = NameListing(folder, Window(prefix, start, end), placeholders, ours)
@@ -277,7 +279,7 @@ class FolderBuckets:
     def local_path(self, uri: GcsUri) -> Path | None:
         if uri.bucket in self._remotes:
             return None
-        folder = self._objects.folder(uri.bucket)
+        folder = self._files.folder(uri.bucket)
         if not uri.path:
             return folder
         path = folder.joinpath(*parse_object_name(uri.path).parts)
@@ -366,7 +368,7 @@ class FolderBuckets:
     def _require_writable(self, bucket: str) -> None:
         """Checks that a bucket is writable.
 
-        Raises PermissionDenied, and what ``Objects.folder`` raises.
+        Raises PermissionDenied, and what ``RecordedFiles.folder`` raises.
         """
         binding = self._bindings.get(bucket)
         if binding is not None and binding.read_only:
@@ -375,7 +377,7 @@ class FolderBuckets:
                 f"for {binding.target}"
             )
         if bucket not in self._remotes:
-            self._objects.folder(bucket)
+            self._files.folder(bucket)
 
     def _keep_binding(self, binding: BucketBinding) -> None:
         """Stores a record for a bound bucket; a project that was assigned before stays."""
@@ -384,13 +386,6 @@ class FolderBuckets:
         project = binding.project or project
         if found != (created, location, project):
             self._records.add_bucket(binding.name, created, location, project)
-
-    def _each(self, names: Iterable[str]) -> Iterator[Bucket]:
-        for name in names:
-            try:
-                yield self.bucket(name)
-            except (InvalidArgument, NotFound):
-                continue  # something else that lies there
 
 
 def _nothing(chunks: Iterable[bytes]) -> Iterator[bytes]:

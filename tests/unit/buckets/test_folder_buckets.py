@@ -18,7 +18,7 @@ import pytest
 
 from footplate.buckets.file_state import FileState
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.buckets.objects import Objects
+from footplate.buckets.recorded_files import RecordedFiles
 from footplate.domain.errors import (
     Aborted,
     AlreadyExists,
@@ -544,14 +544,14 @@ def test_what_a_program_replaces_while_it_is_deleted_is_not_there(
     change: Callable[[Path], None],
 ) -> None:
     buckets.write("stage", "d/x", [b"x"])
-    find = Objects._open_locked
+    find = RecordedFiles.open_locked
 
-    def find_and_change(objects: Objects, bucket: str, name: str) -> object:
-        found = find(objects, bucket, name)
+    def find_and_change(files: RecordedFiles, bucket: str, name: str) -> object:
+        found = find(files, bucket, name)
         change(folder)
         return found
 
-    monkeypatch.setattr(Objects, "_open_locked", find_and_change)
+    monkeypatch.setattr(RecordedFiles, "open_locked", find_and_change)
     with pytest.raises(NotFound, match="object 'd/x' does not exist in bucket 'stage'"):
         buckets.delete("stage", "d/x")
     assert sorted(path.name for path in folder.rglob("x")) == ["x"]
