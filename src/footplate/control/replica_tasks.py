@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import BinaryIO, TypedDict
+from typing import BinaryIO
 
 from footplate.control.bucket_places import BucketPlaces
 from footplate.control.current_attempts import current
@@ -13,17 +12,16 @@ from footplate.control.elapsed_time import seconds_since
 from footplate.control.images import Images
 from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
-from footplate.control.preparations import describe_runtime, name_preparation
+from footplate.control.preparations import name_preparation
 from footplate.control.program_api import ProgramApi
 from footplate.control.reduction_setup import ReductionKit
+from footplate.control.task_programs import TaskPrograms
 from footplate.control.tokens import Bearer
 from footplate.control.wheels import Wheel
-from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
+from footplate.domain import program_arguments, reduction, variable_expansion
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.catalogue import Catalogue
-from footplate.domain.containers import gcs_path
-from footplate.domain.directory_form import DirectoryForm
-from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.errors import NotFound
 from footplate.domain.jobs import (
     Address,
     ContainerProgram,
@@ -34,7 +32,7 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.lifecycle import awaited, to_stop
-from footplate.domain.names import GcsUri, PersistentResourceName
+from footplate.domain.names import PersistentResourceName
 from footplate.domain.persistent_resources import PersistentResource, resource_of
 from footplate.domain.sites import Mode, Site, gpu_assignment, memory_mb
 from footplate.ports.bucket_copies import BucketCopies
@@ -46,10 +44,7 @@ from footplate.protocol import task as protocol
 from footplate.protocol.task import (
     SLICE_VARIABLE,
     Allotment,
-    ContainerTask,
     ContainerWords,
-    Package,
-    PythonTask,
     Start,
     Task,
 )
@@ -74,12 +69,6 @@ class Limits:
     """How long a silence of all programs is nothing special; 0: however long it is."""
     machines: bool = False
     """Programs get no more than their machines have, also where nothing is reserved."""
-
-
-class _WhatRuns(TypedDict):
-    program: PythonTask | ContainerTask
-    packages: tuple[Package, ...]
-    runtime: protocol.Runtime | None
 
 
 class Tasks:
@@ -117,20 +106,18 @@ class Tasks:
         folders.
         """
         self._store = store
-        self._buckets = buckets
         self._places = BucketPlaces(buckets, shared_buckets, copies)
-        self._contents = PackageDigests(buckets)
+        self._programs = TaskPrograms(
+            *(self._places, buckets, PackageDigests(buckets), catalogue, site),
+            *(reduction, algorithms_wheel, images, engine, image_pull),
+        )
         self._catalogue = catalogue
         self._site = site
         self._clock = clock
         self._limits = limits
         self._free_port = free_port
         self._reduction = reduction
-        self._algorithms_wheel = algorithms_wheel
-        self._images = images
-        self._engine = engine
         self._storage = storage
-        self._image_pull = image_pull
         self._authority = authority
         self._api = api or ProgramApi()
         self._resource = resource
@@ -149,7 +136,7 @@ class Tasks:
             attempt=job.attempt,
             replica=replica,
             job=str(job.name),
-            **self._what_runs(job, pool, variables, node),
+            **self._programs.describe(job, pool, variables, node),
             environment=tuple(variables.items()),
             directories=tuple(self._places.path(job, node, d.uri) for d in job.spec.directories),
             time_limit_s=self._time_left_s(job),
@@ -193,71 +180,6 @@ class Tasks:
         packaged = isinstance(program, PythonProgram) and program.package_uris
         return self._storage(bearer, node.url) if packaged else ()
 
-    def _what_runs(
-        self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
-    ) -> _WhatRuns:
-        """Returns the program with its packages and its runtime."""
-        program, form = pool.program, self._directory_form(job, pool, node)
-        if isinstance(program, ContainerProgram):
-            task = self._container(job, program, form, variables)
-            return {"program": task, "packages": (), "runtime": None}
-        args = program_arguments.arguments(
-            job.spec, program, form, partial(self._places.path, job, node)
-        )
-        started = PythonTask(program.module, args)
-        if program.command:
-            words = _expand((*program.command, *args), variables) or ()
-            started = PythonTask("", (), words)
-        return {
-            "program": started,
-            "packages": self._packages(job.spec, pool, program),
-            "runtime": describe_runtime(
-                self._catalogue.runtimes.resolve(program.runtime, pool.field)
-            ),
-        }
-
-    def _directory_form(self, job: Job, pool: WorkerPool, node: NodePlaces) -> Callable[[str], str]:
-        """Returns a function from a directory's URI to the form that the pool's programs get."""
-        if job.spec.directory_form is DirectoryForm.URIS:
-            return str
-        if node.gcs or isinstance(pool.program, ContainerProgram):
-            return gcs_path
-        return partial(self._places.path, job, node)
-
-    def _container(
-        self,
-        job: Job,
-        program: ContainerProgram,
-        form: Callable[[str], str],
-        variables: Mapping[str, str],
-    ) -> ContainerTask:
-        """Returns the task of a container; if the engine is down, the supervisor waits for it.
-
-        Raises Unavailable: it is unknown where the engine's socket will be.
-        """
-        socket = self._find_socket(job.spec.region)
-        args = program_arguments.container_arguments(job.spec, program, form)
-        return ContainerTask(
-            program.image_uri,
-            _expand(program.command, variables),
-            _expand(args, variables),
-            socket,
-            self._images.pinned(job, program.image_uri),
-            self._image_pull,
-        )
-
-    def _find_socket(self, region: str) -> str:
-        """Returns the engine's socket; '' if the node has its own engine. Raises Unavailable."""
-        if self._site(region).engine is not None:
-            return ""
-        try:
-            return self._engine.socket()
-        except FailedPrecondition as error:
-            socket = self._engine.expected_socket()
-            if not socket:
-                raise Unavailable(error.message) from None
-            return socket
-
     def _container_devices(
         self, job: Job, replica: str, pool: WorkerPool, site: Site
     ) -> tuple[str, ...]:
@@ -285,49 +207,19 @@ class Tasks:
         variables = self._environment(job, replica, pool, addresses, node)
         program, container = pool.program, None
         if isinstance(program, ContainerProgram):
-            form = self._directory_form(job, pool, node)
-            container = self._container(job, program, form, variables)
+            form = self._programs.directory_form(job, pool, node)
+            container = self._programs.container(job, program, form, variables)
         words = None if container is None else ContainerWords(container.command, container.args)
         return Start(tuple(variables.items()), program=words)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """Opens a package of the task; the caller closes it. Raises what ``task`` raises."""
-        job = current(self._store, bearer)
-        pool = _pool(job.spec, bearer.replica)
-        uris = _python(pool).package_uris
-        wheel = self._wheel(job.spec, pool)
-        if wheel is not None and index == len(uris):
-            return wheel.open()
-        if not 0 <= index < len(uris):
-            raise NotFound(f"replica {bearer.replica} has no package number {index}")
-        uri = GcsUri.parse(uris[index], "packageUris")
-        return self._buckets.read(uri.bucket, uri.path)
+        spec, replica = current(self._store, bearer).spec, bearer.replica
+        return self._programs.open_package(spec, _pool(spec, replica), replica, index)
 
     def lock(self, sha256: str) -> str:
         """Returns the pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._catalogue.runtimes.lock_text(sha256)
-
-    def _packages(
-        self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
-    ) -> tuple[Package, ...]:
-        """Returns the user's own packages, then the service's."""
-        own = tuple(self._package(uri) for uri in program.package_uris)
-        wheel = self._wheel(spec, pool)
-        return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
-
-    def _wheel(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
-        """Returns the wheel that is installed beside the user's packages; None: none."""
-        if algorithms.of_pool(pool) is not None:
-            return self._algorithms_wheel
-        return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
-
-    def _package(self, uri: str) -> Package:
-        """Returns a package with its digest; the replica reports it if it is missing."""
-        try:
-            sha256 = self._contents.sha256(uri)
-        except NotFound:
-            sha256 = ""
-        return Package(uri.rpartition("/")[2], sha256)
 
     def _alone(self, replica: str) -> dict[str, Address]:
         return {replica: Address("127.0.0.1", self._free_port(), (self._free_port(),))}
@@ -346,7 +238,7 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
-        form = self._directory_form(job, pool, node)
+        form = self._programs.directory_form(job, pool, node)
         given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, form)
         given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
         if addresses:
@@ -405,16 +297,3 @@ def _pool(spec: JobSpec, replica: str) -> WorkerPool:
         if name == replica:
             return pool
     raise NotFound(f"the job has no replica {replica}")
-
-
-def _python(pool: WorkerPool) -> PythonProgram:
-    if isinstance(pool.program, PythonProgram):
-        return pool.program
-    raise NotFound("this replica runs a container, which has no packages")
-
-
-def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Expands variables in the words of a command, as Kubernetes does; None stays None."""
-    if words is None:
-        return None
-    return tuple(variable_expansion.expand_text(word, variables) for word in words)
