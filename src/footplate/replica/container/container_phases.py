@@ -69,19 +69,15 @@ class PreparingImage(Preparing):
         image = result.get("image")
         if not isinstance(image, dict):
             raise TaskError(f"the image's description can't be read: {str(result)[:200]}")
-        for note in result.get("notes") or ():
-            self.context.journal.event("IMAGE", str(note))
-        _tell_isolation(self.context, image)
         context = self.context
+        for note in result.get("notes") or ():
+            context.journal.event("IMAGE", str(note))
+        if context.containment is not None:
+            words = context.containment.describe(str(image["engine"]))
+            context.journal.event("ISOLATION", words)
+        if context.limits is not None:
+            keep_limits(context, context.limits, dict(image["faults"]))
         return after_fetching(context, lambda: proceed(context, ImageProgram(context, image)))
-
-
-def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
-    if context.containment is not None:
-        words = context.containment.describe(str(image["engine"]))
-        context.journal.event("ISOLATION", words)
-    if context.limits is not None:
-        keep_limits(context, context.limits, dict(image["faults"]))
 
 
 def _tell_users(context: Context, containment: EngineContainment, reason: str) -> None:

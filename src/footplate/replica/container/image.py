@@ -153,7 +153,8 @@ def refer(image: dict[str, Any], name: str) -> str:
     for digest in image.get("RepoDigests") or ():
         if str(digest).rpartition("@")[0] in (repository, _familiar(repository)):
             return str(digest)
-    return _with_algorithm(str(image["Id"]))
+    image_id = str(image["Id"])
+    return image_id if ":" in image_id else f"sha256:{image_id}"
 
 
 def _is_local(image: dict[str, Any]) -> bool:
@@ -169,10 +170,6 @@ def _familiar(repository: str) -> str:
     for prefix in ("docker.io/", "library/"):
         repository = repository[len(prefix) :] if repository.startswith(prefix) else repository
     return repository
-
-
-def _with_algorithm(image_id: str) -> str:
-    return image_id if ":" in image_id else f"sha256:{image_id}"
 
 
 def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:

@@ -269,11 +269,9 @@ def _find_named(environment: Mapping[str, str]) -> list[str]:
     values = [value for name, value in environment.items() if name != "TMPDIR"]
     found = [path for value in values for path in _WRITABLE_PATH.findall(value)]
     found = [path for path in found if os.path.exists(path)]
-    return [os.path.dirname(path) if _is_socket(path) else path for path in found]
-
-
-def _is_socket(path: str) -> bool:
-    return stat.S_ISSOCK(os.stat(path).st_mode)
+    return [
+        os.path.dirname(path) if stat.S_ISSOCK(os.stat(path).st_mode) else path for path in found
+    ]
 
 
 def _find_local_indexes(environment: Mapping[str, str]) -> list[str]:

@@ -101,7 +101,9 @@ class Interpreters:
         yield from self._pyenv(version)
         yield from scripts
         yield os.path.join(sys.base_prefix, "bin", f"python{version}")  # what this runs on
-        yield from self._ask_uv(version)
+        find = ["python", "find", "--no-project", "--no-python-downloads", version]
+        with contextlib.suppress(UvFailed):
+            yield from filter(os.path.isabs, self._uv.run(find).splitlines())
 
     def _pyenv(self, version: str) -> list[str]:
         pattern = os.path.join(glob.escape(self._pyenv_root()), "versions", f"{version}.*")
@@ -111,11 +113,6 @@ class Interpreters:
     def _pyenv_root(self) -> str:
         home = self._environment.get("HOME") or os.path.expanduser("~")
         return self._environment.get("PYENV_ROOT") or os.path.join(home, ".pyenv")
-
-    def _ask_uv(self, version: str) -> Iterator[str]:
-        find = ["python", "find", "--no-project", "--no-python-downloads", version]
-        with contextlib.suppress(UvFailed):
-            yield from filter(os.path.isabs, self._uv.run(find).splitlines())
 
     def _looked(self, version: str) -> str:
         pyenv = os.path.join(self._pyenv_root(), "versions", f"{version}.*")

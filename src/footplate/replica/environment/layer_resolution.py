@@ -302,7 +302,8 @@ class Planner:
                 f"the requirements of {self._archives} contradict each other: {why}"
             )
         change, version = replaced[0]
-        blamed = self._find_requirement(change.name)
+        requirements = (text for wheel in self._wheels for text in wheel.requirements)
+        blamed = next((text for text in requirements if name_of(text) == change.name), "")
         what = f"the requirement {blamed} of {self._archives}"
         if not blamed:
             what = f"a requirement of {self._archives} ({why})"
@@ -340,10 +341,6 @@ class Planner:
             f"this machine's package indexes don't have {', '.join(pins)} ({reason}). Start the "
             "service with UV_FIND_LINKS=FOLDER or UV_INDEX=ADDRESS of an index that has it"
         )
-
-    def _find_requirement(self, name: str) -> str:
-        requirements = (text for wheel in self._wheels for text in wheel.requirements)
-        return next((text for text in requirements if name_of(text) == name), "")
 
     def _resolve(
         self,

@@ -263,7 +263,17 @@ class Assembly:
 
     def _get_layer(self, packages: list[Package], words: Words, builds: BuildCache) -> Prepared:
         def make(path: str, lock: int) -> BuildRecord:
-            return self._make_layer(path, self._uv.holding(lock), packages, words)
+            uv = self._uv.holding(lock)
+            layers = Layers(self._task.runtime, self._interpreter, uv, self._teller)
+            wheels = self._make_wheels(packages, words, uv)
+            choice, base, plan = self._plan(layers, wheels, words)
+            layers.make(path, plan, base)
+            return BuildRecord(
+                base=base.lock_sha256,
+                notes=(*self._describe(choice, base), *plan.notes),
+                runtime=self._task.runtime,
+                packages=tuple(package.name for package in packages),
+            )
 
         key = self._make_key(packages, builds.root)
         built = builds.get(key, make, "the environment of your packages", self._teller.tell)
@@ -287,18 +297,6 @@ class Assembly:
         sha256 = built.record.base
         pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]
         return self._bases.get(self._task.runtime, pieces)
-
-    def _make_layer(self, path: str, uv: Uv, packages: list[Package], words: Words) -> BuildRecord:
-        layers = Layers(self._task.runtime, self._interpreter, uv, self._teller)
-        wheels = self._make_wheels(packages, words, uv)
-        choice, base, plan = self._plan(layers, wheels, words)
-        layers.make(path, plan, base)
-        return BuildRecord(
-            base=base.lock_sha256,
-            notes=(*self._describe(choice, base), *plan.notes),
-            runtime=self._task.runtime,
-            packages=tuple(package.name for package in packages),
-        )
 
     def _make_wheels(self, packages: list[Package], words: Words, uv: Uv) -> list[Wheel]:
         for package in packages:

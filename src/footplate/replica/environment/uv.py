@@ -267,16 +267,13 @@ class Uv:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                pass_fds=self._passed(),
+                pass_fds=(self._held,) if self._held >= 0 else (),
                 preexec_fn=None if own is None else own.enter,
             )
         try:
             return own.start(argv, environment, output)
         except SpawnFailed as error:
             raise PreparationError(f"{argv[0]} can't be started: {error}") from error
-
-    def _passed(self) -> tuple[int, ...]:
-        return (self._held,) if self._held >= 0 else ()
 
     def _follow(self, master: int, progress: Progress) -> str:
         """Reads the terminal to its end; returns its last words without the codes that move the

@@ -163,7 +163,14 @@ def fork(body: Callable[[int], None]) -> ForkedChild:
         os.close(writing)
         raise
     if pid == 0:
-        _run_child(body, writing)
+        try:
+            _reset_signals()
+            body(writing)
+        except BaseException as error:  # nothing may unwind into the parent's code
+            report = f"{find_errno(error)} {_describe(error)}"
+            os.write(writing, report.encode("utf-8", "replace"))
+        finally:
+            os._exit(_UNSTARTED)
     os.close(writing)
     return ForkedChild(pid, reading)
 
@@ -287,17 +294,6 @@ def close_all_but(kept: set[int]) -> None:
                 os.close(descriptor)
             except OSError:  # that of the listing itself
                 continue
-
-
-def _run_child(body: Callable[[int], None], writing: int) -> None:
-    try:
-        _reset_signals()
-        body(writing)
-    except BaseException as error:  # nothing may unwind into the parent's code
-        report = f"{find_errno(error)} {_describe(error)}"
-        os.write(writing, report.encode("utf-8", "replace"))
-    finally:
-        os._exit(_UNSTARTED)
 
 
 def _reset_signals() -> None:

@@ -101,18 +101,15 @@ class Session:
             _read(self._wake)
         elif descriptor == self._link.fileno():
             self._link.flush()
-            self._receive(events)
+            if events & ~select.POLLOUT:
+                self._take(self._link.receive())
+            if len(self._input) > _INPUT_LIMIT_BYTES:
+                self._link.close()
         else:
             if descriptor in self._inside.streams and events & ~select.POLLOUT:
                 self._pass_on(descriptor)
             if descriptor == self._inside.entrance and events & ~select.POLLIN:
                 self._feed()
-
-    def _receive(self, events: int) -> None:
-        if events & ~select.POLLOUT:
-            self._take(self._link.receive())
-        if len(self._input) > _INPUT_LIMIT_BYTES:
-            self._link.close()
 
     def _take(self, messages: List[Tuple[int, bytes]]) -> None:
         for opcode, payload in messages:
@@ -141,15 +138,12 @@ class Session:
             self._input.clear()
         if inside.entrance < 0:
             self._input.clear()
-        self._tell_taken(before - len(self._input))
-        if self._input_ends and not self._input:
-            inside.end_input()
-
-    def _tell_taken(self, count: int) -> None:
-        self._taken += count
+        self._taken += before - len(self._input)
         if self._taken >= _TAKEN_BYTES or (self._taken and not self._input):
             tell(self._link, {"taken": self._taken})
             self._taken = 0
+        if self._input_ends and not self._input:
+            inside.end_input()
 
     def _pass_on(self, stream: int) -> bool:
         """Passes the shell's output on; returns whether there was any."""
@@ -240,7 +234,8 @@ def main(path: str, shell_id: str) -> int:
         path = f"{SHELLS_PATH}/{shell_id}"
         link = WebSocket.connect(ticket.server_file, ticket.token, path)
     except (OSError, ValueError) as error:
-        return _refuse(f"shell {shell_id}: {error}")
+        print(f"shell {shell_id}: {error}", file=sys.stderr)
+        return FAILED
     try:
         return _serve(home, link)
     finally:
@@ -304,8 +299,3 @@ def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[
         if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
             break
     raise ServerUnavailable("the server sent no request for a shell")
-
-
-def _refuse(message: str) -> int:
-    print(message, file=sys.stderr)
-    return FAILED
