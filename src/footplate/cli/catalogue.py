@@ -36,10 +36,6 @@ def catalogue(session: Session) -> JsonObject:
     except Unavailable:
         if session.url:
             raise
-    return _of_settings(session)
-
-
-def _of_settings(session: Session) -> JsonObject:
     # Imported here: only who has no server needs them.
     from footplate.catalogue import load_catalogue
     from footplate.wire.catalogue import encode_catalogue

@@ -11,7 +11,6 @@ import click
 
 from footplate.cli.option_values import ListValue
 from footplate.cli.output_format import TABLE, Layout, format_option, read, render_list, text_of
-from footplate.cli.terminal_text import disarm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -140,7 +139,3 @@ def show_none(listing: Listing, where: str = "") -> None:
     if listing.layout.kind == "json":
         click.echo("[]")
     click.echo(f"Listed 0 items{where}.", err=True)
-
-
-def print_names(names: Sequence[str]) -> None:
-    click.echo(disarm("\n".join(names), plain=True))

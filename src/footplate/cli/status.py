@@ -43,18 +43,6 @@ def _ask(session: Session) -> JsonObject:
     except Unavailable:
         if session.url:
             raise
-    return _stopped(session)
-
-
-def _running(status: Status) -> JsonObject:
-    shown = status.encode()
-    shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
-    omitted = {"servers"} if len(status.servers) <= 1 else set()
-    omitted |= {key for key in ("trouble", "regions") if not shown[key]}
-    return {key: value for key, value in shown.items() if key not in omitted}
-
-
-def _stopped(session: Session) -> JsonObject:
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.server import left_behind
 
@@ -68,6 +56,14 @@ def _stopped(session: Session) -> JsonObject:
         ) from error
     jobs: JsonObject = {state.value: count for state, count in left.items()}
     return {"url": None, "dataDir": str(settings.data_dir), "activeJobs": jobs}
+
+
+def _running(status: Status) -> JsonObject:
+    shown = status.encode()
+    shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
+    omitted = {"servers"} if len(status.servers) <= 1 else set()
+    omitted |= {key for key in ("trouble", "regions") if not shown[key]}
+    return {key: value for key, value in shown.items() if key not in omitted}
 
 
 def _show(document: JsonObject) -> None:

@@ -124,14 +124,12 @@ def _examine_pythons(settings: Settings) -> Finding:
 
     try:
         # Nothing is built, so that no isolation need be tried.
-        found = Environments(settings, Path(find_uv_bin()), promised=_promise_none).interpreters()
+        found = Environments(
+            settings, Path(find_uv_bin()), promised=lambda: Promised("", (), {})
+        ).interpreters()
     except FileNotFoundError as error:
         return assessment.judge_pythons({}, str(error))
     return assessment.judge_pythons(found, "")
-
-
-def _promise_none() -> Promised:
-    return Promised("", (), {})
 
 
 def _examine_port(settings: Settings) -> Finding:

@@ -13,8 +13,6 @@ from footplate.wire.timestamps import parse_time
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pydantic import JsonValue
-
     from footplate.wire.footplate_v1.trials import Trial, TrialList
 
 
@@ -49,7 +47,8 @@ def metric_value(trial: Trial, name: str) -> float | None:
 
 
 def parameter_value(trial: Trial, name: str) -> Value:
-    return _plain(trial.parameters.get(name))
+    value = trial.parameters.get(name)
+    return value if isinstance(value, str | float | int | None) else str(value)
 
 
 _BETWEEN: tuple[Field, ...] = (Field("step", lambda t: t.measured.step if t.measured else None),)
@@ -91,10 +90,6 @@ def _metric(name: str, taken: set[str]) -> Field:
 def _parameter(name: str, taken: set[str]) -> Field:
     shown = f"parameters.{name}" if name in taken else name
     return Field(shown, lambda trial: parameter_value(trial, name))
-
-
-def _plain(value: JsonValue) -> Value:
-    return value if isinstance(value, str | float | int | None) else str(value)
 
 
 def find_trial(view: TrialList, number: int, flags: str) -> Trial:
