@@ -106,15 +106,6 @@ class RegionBinding:
         """
         return self.containers if isinstance(self.containers, str) else ""
 
-    def options_for(self, machine_type: str) -> tuple[str, ...] | None:
-        """Returns the engine's options for a machine type; None if the region doesn't offer it.
-
-        Without any mapping it offers all machine types, by their vCPUs and memory alone.
-        """
-        if not self.machines:
-            return ()
-        return self.machines.get(machine_type, self.machines.get(ANY_MACHINE))
-
 
 def read_region_bindings(value: object) -> tuple[RegionBinding, ...]:
     """Reads tables such as ``{name = "europe-west4", backend = "slurm", partition = "gpu"}``.

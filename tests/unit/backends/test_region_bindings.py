@@ -77,9 +77,8 @@ def test_what_machine_types_stand_for() -> None:
     (any_machine,) = read_region_bindings([slurm()])
     (some,) = read_region_bindings([slurm(machines={"n1-standard-8": "-C c8"})])
 
-    assert any_machine.options_for("n1-standard-4") == ()
-    assert some.options_for("n1-standard-8") == ("-C", "c8")
-    assert some.options_for("n1-standard-4") is None
+    assert any_machine.machines == {}
+    assert some.machines == {"n1-standard-8": ("-C", "c8")}
 
 
 def test_an_engine_needs_an_address_for_its_nodes(tmp_path: Path) -> None:
@@ -160,9 +159,9 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
     }
     ray = {"name": "us-east1", "backend": "ray", "address": "http://127.0.0.1:8265"}
     kubernetes, cluster = read_region_bindings([pods, {**ray, "machines": {"*": "pool=1"}}])
-    assert kubernetes.options_for("n1-standard-8") == ("pool=large", "zone=b")
+    assert kubernetes.machines == {"n1-standard-8": ("pool=large", "zone=b")}
     assert (kubernetes.namespace, kubernetes.reserve, cluster.reserve) == ("training", False, True)
-    assert cluster.options_for("e2-standard-4") == ("pool=1",)
+    assert cluster.machines == {"*": ("pool=1",)}
 
     url = "the URL of Ray's dashboard, such as http://10.0.0.7:8265"
     assert wrongs(

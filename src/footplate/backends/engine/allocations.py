@@ -109,7 +109,7 @@ class Allocations:
             return observe(attempt, replica, None, "")
         refusal = self._refusals.reason((attempt.id, allocation.number))
         trouble = self._trouble or ("" if allocation.job else refusal)
-        return observe(attempt, replica, self._known(allocation), trouble)
+        return observe(attempt, replica, self._by_id.get(allocation.job), trouble)
 
     def _is_calling(self, attempt_id: AttemptId, replica: Replica) -> bool:
         """Returns whether the launcher of a replica, as it was read earlier, still calls."""
@@ -128,7 +128,7 @@ class Allocations:
             return False
         if known.report is None or known.report.ending:
             return False
-        job = self._known(allocation)
+        job = self._by_id.get(allocation.job)
         if job is not None:
             task = find_task(allocation, job, replica)
             if job.ending or job.phase is JobPhase.ENDED or task.ended or task.stuck:
@@ -241,7 +241,7 @@ class Allocations:
                 self._ends.end_start(attempt, replica, reason, allocation.cause)
             return
         self._warm.move_untaken(attempt, allocation, needed)
-        job = self._known(allocation)
+        job = self._by_id.get(allocation.job)
         if job is not None and job.suspended:
             self._ends.excuse(attempt, needed)
         self._ends.end_silent(attempt, allocation, job, needed)
@@ -278,9 +278,6 @@ class Allocations:
         ):
             self._engine.cancel(job.id)
         self._cancel_twins(attempt, allocation, job)
-
-    def _known(self, allocation: Allocation) -> EngineJob | None:
-        return self._by_id.get(allocation.job)
 
     def _name(self, attempt: Attempt, allocation: Allocation) -> str:
         return f"{self._prefix}{attempt.id}.{allocation.number}"

@@ -101,7 +101,7 @@ class EngineBackend:
             raise
 
     def _make(self, request: AttemptStart) -> None:
-        tickets = [make_ticket(ticket, 0, _machine(ticket)) for ticket in request.tickets]
+        tickets = [make_ticket(ticket, 0, dict(vars(ticket.machine))) for ticket in request.tickets]
         fault = self._allocations.fault(tickets)
         if fault is not None:
             raise FailedPrecondition(fault)
@@ -348,10 +348,6 @@ class EngineBackend:
                 listener(attempt_id)
             except Exception:
                 log.exception("a listener failed for %s", attempt_id)
-
-
-def _machine(ticket: Ticket) -> Content:
-    return dict(vars(ticket.machine))
 
 
 def _is_later(attempt: Attempt, ticket: Ticket) -> bool:

@@ -156,14 +156,11 @@ class LauncherCalls:
         if not files.give(attempt.id, replica):
             return LEAVE
         stop = files.is_stopped(attempt.id, replica)
-        engine = self._engine_of(files)
+        engine = next(name for name, each in self.files.items() if each is files)
         token, number = str(replica.ticket["token"]), replica.restart
         ticket = self._tickets[engine](token=token, restart=number)
         warm = self.warm[engine].issue(attempt, report.job) if engine in self.warm else ""
         return LauncherAnswer(stop=stop, run=WantedStart(number, ticket, warm))
-
-    def _engine_of(self, files: AttemptFiles) -> str:
-        return next(name for name, each in self.files.items() if each is files)
 
 
 def _serves(

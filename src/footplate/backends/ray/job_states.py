@@ -111,8 +111,6 @@ def _group_reason(group: Mapping[str, Any]) -> str:
 
 
 def _describe(amounts: Iterable[tuple[str, Any]]) -> list[str]:
-    return [f"{name} {amount:g}" for name, amount in sorted(amounts) if _is_number(amount)]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
+    return [
+        f"{name} {amount:g}" for name, amount in sorted(amounts) if isinstance(amount, int | float)
+    ]
