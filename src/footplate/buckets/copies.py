@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from footplate import safe_path
@@ -39,31 +40,25 @@ _DEFAULT_TYPE = "application/octet-stream"
 _COPY_BYTES = 1 << 20
 
 
+@dataclass(frozen=True)
 class FolderCopies:
     """Implements ``ports.bucket_copies.BucketCopies`` in ``root``: a folder for each job."""
 
-    def __init__(
-        self,
-        root: Path,
-        buckets: ObjectStorage,
-        monotonic: Callable[[], float] = time.monotonic,
-        step_s: float = STEP_S,
-    ) -> None:
-        self._root = root
-        self._buckets = buckets
-        self._monotonic = monotonic
-        self._step_s = step_s
+    root: Path
+    buckets: ObjectStorage
+    monotonic: Callable[[], float] = time.monotonic
+    step_s: float = STEP_S
 
     def folder(self, job: JobUid, bucket: str) -> Path:
-        return self._root / job / "files" / bucket
+        return self.root / job / "files" / bucket
 
     def fetch(self, job: JobUid, bucket: str, prefixes: tuple[str, ...]) -> Copied:
-        end_at = self._monotonic() + self._step_s
+        end_at = self.monotonic() + self.step_s
         with disk_errors_as_service_errors(), self._opened(job, bucket) as copy:
             objects = size_bytes = 0
             skipped: list[str] = []
             for info in self._list(bucket, prefixes):
-                if self._monotonic() >= end_at:
+                if self.monotonic() >= end_at:
                     return Copied(complete=False, objects=len(copy.known))
                 try:
                     copy.take(info, lambda name: self._chunks(bucket, name))
@@ -75,14 +70,14 @@ class FolderCopies:
             return Copied(True, objects, size_bytes, tuple(skipped))
 
     def save(self, job: JobUid, bucket: str) -> Copied:
-        end_at = self._monotonic() + self._step_s
+        end_at = self.monotonic() + self.step_s
         objects = size_bytes = 0
         with disk_errors_as_service_errors(), self._opened(job, bucket) as copy:
             for name, state in copy.changed():
-                if self._monotonic() >= end_at:
+                if self.monotonic() >= end_at:
                     return Copied(False, objects, size_bytes)
                 content_type = _TYPES.guess_type(name)[0] or _DEFAULT_TYPE
-                made = self._buckets.put(Draft(bucket, name, content_type), copy.chunks(name))
+                made = self.buckets.put(Draft(bucket, name, content_type), copy.chunks(name))
                 copy.known[name] = Known(state.identity, made.generation)
                 objects += 1
                 size_bytes += made.size_bytes
@@ -95,23 +90,23 @@ class FolderCopies:
             return tuple(name for name, _ in copy.changed())
 
     def remove(self, unneeded: Callable[[JobUid], bool]) -> None:
-        if not self._root.is_dir():
+        if not self.root.is_dir():
             return
-        for path in self._root.iterdir():
+        for path in self.root.iterdir():
             job = JobUid(path.name)
             if unneeded(job) and not self._has_unsaved(job):
                 shutil.rmtree(path, ignore_errors=True)
 
     def _has_unsaved(self, job: JobUid) -> bool:
         """Returns whether a job has unsaved files, even of buckets no longer bound."""
-        files = self._root / job / "files"
+        files = self.root / job / "files"
         names = [path.name for path in files.iterdir()] if files.is_dir() else []
         return any(self.unsaved(job, name) for name in names)
 
     @contextmanager
     def _opened(self, job: JobUid, bucket: str) -> Iterator[_Copy]:
         """Yields a job's copy under a lock; afterwards saves its state, even after an error."""
-        top = self._root / job
+        top = self.root / job
         folder = self.folder(job, bucket)
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(top / f"{bucket}.lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -129,21 +124,21 @@ class FolderCopies:
         for prefix in prefixes:
             token = None
             while True:
-                page = self._buckets.list(bucket, prefix=prefix, token=token)
+                page = self.buckets.list(bucket, prefix=prefix, token=token)
                 yield from page.objects
                 token = page.next_token
                 if token is None:
                     break
 
     def _chunks(self, bucket: str, name: str) -> Iterator[bytes]:
-        with self._buckets.read(bucket, name) as file:
+        with self.buckets.read(bucket, name) as file:
             while chunk := file.read(_COPY_BYTES):
                 yield chunk
 
     def _remove(self, bucket: str, name: str, known: Known) -> None:
         """Removes an object, unless somebody else has replaced or removed it."""
         try:
-            self._buckets.remove(bucket, name, Conditions(generation=known.generation))
+            self.buckets.remove(bucket, name, Conditions(generation=known.generation))
         except (NotFound, FailedPrecondition):
             return
 
@@ -166,7 +161,13 @@ class _Copy:
         known, state = self.known.get(info.name), self._look_at(info.name)
         if not is_wanted(known, None if state is None else state.identity, info.generation):
             return
-        self._require_room(info)
+        free = shutil.disk_usage(self._folder).free
+        if info.size_bytes + SPARED_BYTES > free:
+            raise FailedPrecondition(
+                f"the server can't copy object {info.name!r} of {info.size_bytes} bytes: its "
+                f"disk has {free} bytes free, of which {SPARED_BYTES} must stay free. Name fewer "
+                "objects"
+            )
         source = self._top / "arriving"
         # A server that was killed may have left it, and ``staged`` takes no file that exists.
         source.unlink(missing_ok=True)
@@ -198,15 +199,6 @@ class _Copy:
 
     def _look_at(self, name: str) -> FileState | None:
         return next((state for _, state in look_at(self._folder, [name])), None)
-
-    def _require_room(self, info: ObjectInfo) -> None:
-        free = shutil.disk_usage(self._folder).free
-        if info.size_bytes + SPARED_BYTES > free:
-            raise FailedPrecondition(
-                f"the server can't copy object {info.name!r} of {info.size_bytes} bytes: its "
-                f"disk has {free} bytes free, of which {SPARED_BYTES} must stay free. Name fewer "
-                "objects"
-            )
 
 
 def _read_known(path: Path) -> dict[str, Known]:

@@ -46,7 +46,12 @@ class RemoteObjects:
         """Uploads a file as an object."""
         draft.checksums.check(digest.crc32c, digest.md5)
         if draft.conditions != Conditions():
-            self._require(draft)
+            try:
+                found = self._find(draft.name)
+            except NotFound:
+                self._check(draft.conditions, None)
+            else:
+                self._check(draft.conditions, found)
         made = RemoteDraft(
             draft.name,
             draft.content_type,
@@ -105,14 +110,6 @@ class RemoteObjects:
             return self._store.stat(name)
         except NotFound:
             raise NotFound(f"object {name!r} does not exist in bucket {self._name!r}") from None
-
-    def _require(self, draft: Draft) -> None:
-        try:
-            found = self._find(draft.name)
-        except NotFound:
-            self._check(draft.conditions, None)
-        else:
-            self._check(draft.conditions, found)
 
     def _check(self, conditions: Conditions, found: RemoteObject | None) -> None:
         info = None if found is None else self._info(found)
