@@ -19,7 +19,11 @@ def torch_variables(
     ``addresses`` has the address of every replica of the job, by name. The processes meet at the
     primary's own port, on which its program is to listen.
     """
-    ranked = _ranked(spec)
+    ranked = [
+        name
+        for name, pool, _ in spec.replicas()
+        if pool is spec.primary or task_type(spec, pool) == WORKER
+    ]
     if len(ranked) == 1 or replica not in ranked:
         return {}
     primary = addresses[ranked[0]]
@@ -29,14 +33,6 @@ def torch_variables(
         "RANK": str(ranked.index(replica)),
         "WORLD_SIZE": str(len(ranked)),
     }
-
-
-def _ranked(spec: JobSpec) -> list[str]:
-    return [
-        name
-        for name, pool, _ in spec.replicas()
-        if pool is spec.primary or task_type(spec, pool) == WORKER
-    ]
 
 
 def arguments(

@@ -48,7 +48,7 @@ def _restart_lost(job: Job, at: datetime) -> Change:
     limit = job.spec.scheduling.max_restarts
     for replica in job.replicas:
         if (
-            _is_gone(replica)
+            replica.phase is Phase.GONE
             and replica_losses.is_lost(replica)
             and replica_losses.may_restart(job, replica)
         ):
@@ -72,7 +72,7 @@ def _restart_echoes(job: Job, at: datetime) -> Change:
         "replica starts again"
     )
     for replica in job.replicas:
-        if _is_gone(replica) and replica_losses.is_echo(job, replica):
+        if replica.phase is Phase.GONE and replica_losses.is_echo(job, replica):
             events.append(_notify(job, replica, how, at))
             job = _put(job, replace(_again(replica), echoes=replica.echoes + 1))
     return job, tuple(events)
@@ -90,10 +90,6 @@ def keep_echoes(before: Job, job: Job) -> Job:
         for r in job.replicas
     )
     return replace(job, replicas=replicas)
-
-
-def _is_gone(replica: Replica) -> bool:
-    return replica.phase is Phase.GONE
 
 
 def _again(replica: Replica) -> Replica:

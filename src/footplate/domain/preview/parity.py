@@ -145,7 +145,9 @@ def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
 
 def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
     """Yields doubts: items that Google may have by now, and rules that its pages leave open."""
-    for name in dict.fromkeys(p.machine.machine_type for p in spec.pools if not _asks(p)):
+    for name in dict.fromkeys(
+        p.machine.machine_type for p in spec.pools if p.machine.accelerator_type is None
+    ):
         kind = catalogue.machine_types.get(name)
         if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
             yield (
@@ -175,10 +177,6 @@ def _is_small(machine_type: str) -> bool:
     """Returns whether a machine type is smaller than those that the training services offer."""
     match = _SIZE.fullmatch(machine_type)
     return match is not None and int(match[2]) < _LEAST_VCPUS[match[1]]
-
-
-def _asks(pool: WorkerPool) -> bool:
-    return pool.machine.accelerator_type is not None
 
 
 def _made_with(kind: MachineType) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from footplate.domain.cluster_roles import ClusterRole, role_of
-from footplate.domain.jobs import Directory, JobSpec, Program, WorkerPool
+from footplate.domain.jobs import Directory, JobSpec, WorkerPool
 from footplate.domain.studies.parameters import DiscreteParameter, Parameter, Value
 from footplate.domain.studies.space import Point, SearchSpace
 from footplate.domain.tuning.search import Search
@@ -83,11 +83,7 @@ def _pool(pool: WorkerPool, given: tuple[str, ...]) -> WorkerPool:
     """Adds arguments to a pool's program; reduction servers take no parameters."""
     if role_of(pool) is ClusterRole.REDUCER:
         return pool
-    return replace(pool, program=_program(pool.program, given))
-
-
-def _program(program: Program, given: tuple[str, ...]) -> Program:
-    return replace(program, args=(*(program.args or ()), *given))
+    return replace(pool, program=replace(pool.program, args=(*(pool.program.args or ()), *given)))
 
 
 def _directory(directory: Directory, number: int) -> Directory:
