@@ -6,6 +6,7 @@ Their first request there is CONNECT, as at the proxy's own port. Each tunnel sh
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from footplate.control.program_api import CALLER_USER
@@ -25,6 +26,7 @@ _NO_KEY = (
 _HTTPS_PORT = 443
 
 
+@dataclass(frozen=True)
 class NodeProxy:
     """The proxy for programs on nodes.
 
@@ -32,21 +34,15 @@ class NodeProxy:
     Callers without a valid key learn nothing about what is served.
     """
 
-    def __init__(
-        self,
-        tunnels: Tunnels,
-        check_key: Callable[[str], object],
-        check_call: Callable[[str], object],
-    ) -> None:
-        self._tunnels = tunnels
-        self._check_key = check_key
-        self._check_call = check_call
+    tunnels: Tunnels
+    check_key: Callable[[str], object]
+    check_call: Callable[[str], object]
 
     def connect(self) -> ProxyConnection:
-        return ProxyConnection(self._tunnels, self._answer, self._admit)
+        return ProxyConnection(self.tunnels, self._answer, self._admit)
 
     def stop(self) -> None:
-        self._tunnels.stop()
+        self.tunnels.stop()
 
     def _answer(self, request: ProxyRequest) -> ServedHost | bytes:
         program = key_of(request) is not None
@@ -63,14 +59,14 @@ class NodeProxy:
         """Returns how to answer the calls in a tunnel, each checked. Raises a ServiceError."""
         key = key_of(request)
         if key is not None:
-            self._check_key(key)
-            return Admission(key=key, app=self._tunnels.config.loaded_app)
+            self.check_key(key)
+            return Admission(key=key, app=self.tunnels.config.loaded_app)
         key = _call_key(request) or ""
         try:
-            self._check_call(key)
+            self.check_call(key)
         except NotFound as error:
             raise PermissionDenied("the program's key is not from this server") from error
-        app = self._tunnels.config.loaded_app
+        app = self.tunnels.config.loaded_app
         return Admission(f"Bearer {key}", app=app)
 
 

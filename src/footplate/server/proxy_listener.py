@@ -54,7 +54,11 @@ class ProxyListener:
             return ask_password()
         host = find_host(request.host)
         if host is None or host.refused:
-            self._remember(f"{request.host}:{request.port}")
+            address = f"{request.host}:{request.port}"
+            if address not in self.refused:
+                _log.info("the proxy refuses %s", address)
+            if len(self.refused) < MAX_REFUSED:
+                self.refused[address] = None
         if host is None:
             return refuse_host(request)
         if program and not (request.tunnel and (host.has_buckets or host.has_logs)):
@@ -71,12 +75,6 @@ class ProxyListener:
         if key is not None:
             self._check_key(key)
         return Admission(f"Bearer {self._token}" if self._token else None, key)
-
-    def _remember(self, address: str) -> None:
-        if address not in self.refused:
-            _log.info("the proxy refuses %s", address)
-        if len(self.refused) < MAX_REFUSED:
-            self.refused[address] = None
 
 
 def key_of(request: ProxyRequest) -> str | None:

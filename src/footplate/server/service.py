@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 _CHECK_S = 0.1
 
 
+@dataclass(frozen=True)
 class Drain:
     """Waits for the end of all jobs. ``active`` returns the number of active jobs, or raises
     Unavailable.
@@ -73,12 +74,9 @@ class Drain:
     ``drained`` is called on a thread of its own when no job is active.
     """
 
-    def __init__(
-        self, active: Callable[[], object], drained: Callable[[], None], check_s: float = _CHECK_S
-    ) -> None:
-        self._active = active
-        self._drained = drained
-        self._check_s = check_s
+    active: Callable[[], object]
+    drained: Callable[[], None]
+    check_s: float = _CHECK_S
 
     def begin(self) -> None:
         """Starts waiting in the background."""
@@ -86,12 +84,12 @@ class Drain:
 
     def _wait(self) -> None:
         while not self._idle():
-            time.sleep(self._check_s)
-        self._drained()
+            time.sleep(self.check_s)
+        self.drained()
 
     def _idle(self) -> bool:
         try:
-            return not self._active()
+            return not self.active()
         except Unavailable:  # the database is not reachable: the state is unknown, so keep waiting
             return False
 
