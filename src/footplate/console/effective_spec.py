@@ -42,18 +42,16 @@ def effective_values(job: Any) -> list[Value]:
     return [*found, *_limits(reader, job["spec"], ml=ml), *_rest(reader, job["spec"], ml=ml)]
 
 
+@dataclass(frozen=True)
 class _Reader:
-    def __init__(self, request: Any, base: str) -> None:
-        self._request = request
-        self._base = base
+    request: Any
+    base: str
 
     def value(self, title: str, text: str, field: str, why: str) -> Value:
         """Returns a value of the spec. ``why`` applies if the request has no such ``field``."""
-        path = f"{self._base}.{field}"
+        path = f"{self.base}.{field}"
         return (
-            Value(title, text, path)
-            if look_up(self._request, path)
-            else Value(title, text, why=why)
+            Value(title, text, path) if look_up(self.request, path) else Value(title, text, why=why)
         )
 
 

@@ -31,7 +31,9 @@ class BucketScope:
     @classmethod
     def of(cls, job: Job) -> BucketScope:
         uris = (directory.uri for directory in job.spec.directories)
-        named = (uri.removeprefix(_SCHEME).partition("/")[0] for uri in uris if _is_gcs(uri))
+        named = (
+            uri.removeprefix(_SCHEME).partition("/")[0] for uri in uris if uri.startswith(_SCHEME)
+        )
         return cls(job.name.project, frozenset(named))
 
     def holds(self, bucket: Bucket, shared: Sequence[str]) -> bool:
@@ -63,10 +65,6 @@ def find_usable(buckets: Buckets, job: Job, shared: Sequence[str]) -> UsableBuck
     )
 
 
-def _is_gcs(uri: str) -> bool:
-    return uri.startswith(_SCHEME)
-
-
 class JobBuckets:
     """Implements ``ports.object_storage.ObjectStorage`` for the buckets in ``scope``.
 
@@ -79,20 +77,17 @@ class JobBuckets:
         self._shared = shared
 
     def buckets(self) -> tuple[Bucket, ...]:
-        return tuple(each for each in self._all.buckets() if self._holds(each))
+        return tuple(each for each in self._all.buckets() if self._scope.holds(each, self._shared))
 
     def bucket(self, name: str) -> Bucket:
         bucket = self._all.bucket(name)
-        if not self._holds(bucket):
+        if not self._scope.holds(bucket, self._shared):
             raise PermissionDenied(
                 f"bucket {name!r} belongs to the project {bucket.project!r}, and not to "
                 f"{self._scope.project!r}; "
                 "the server's setting shared_buckets can open it to others"
             )
         return bucket
-
-    def _holds(self, bucket: Bucket) -> bool:
-        return self._scope.holds(bucket, self._shared)
 
     def create_bucket(
         self,

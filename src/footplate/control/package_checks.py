@@ -28,37 +28,36 @@ class PoolPackages:
     roles: tuple[str, ...]
 
 
+@dataclass(frozen=True)
 class PackageChecks:
     """Checks packages before a submit; ``site`` returns the site of a region."""
 
-    def __init__(
-        self,
-        submission_checks: SubmissionChecks,
-        buckets: Buckets,
-        catalogue: Catalogue,
-        site: Callable[[str], Site],
-        resolver: PackageResolver,
-    ) -> None:
-        self._submission_checks = submission_checks
-        self._buckets = buckets
-        self._catalogue = catalogue
-        self._site = site
-        self._resolver = resolver
+    submission_checks: SubmissionChecks
+    buckets: Buckets
+    catalogue: Catalogue
+    site: Callable[[str], Site]
+    resolver: PackageResolver
 
     def plan(self, submission: Submission, staging: Staging) -> tuple[PoolPackages, ...]:
         """Returns the environments of the job that contain the user's packages, each once.
 
         Raises what a submit of the job would raise.
         """
-        refusal = self._submission_checks.refusal(submission, staging)
+        refusal = self.submission_checks.refusal(submission, staging)
         if refusal is not None:
             raise refusal
         roles: dict[EnvironmentRequest, list[str]] = {}
-        spec = self._submission_checks.spec(submission)
+        spec = self.submission_checks.spec(submission)
         for pool in spec.pools:
             program = pool.program
             if pool.replica_count and isinstance(program, PythonProgram) and program.package_uris:
-                request = self._request(spec, pool, program)
+                request = EnvironmentRequest(
+                    runtime=self.catalogue.runtimes.resolve(program.runtime, pool.field),
+                    module=program.module,
+                    packages=program.package_uris,
+                    slice=dict(pool.environment).get(SLICE_VARIABLE, ""),
+                    gpus=self._finds_gpus(spec, pool),
+                )
                 roles.setdefault(request, []).append(pool.cluster_role)
         return tuple(PoolPackages(request, tuple(names)) for request, names in roles.items())
 
@@ -76,7 +75,7 @@ class PackageChecks:
         found: list[PackageCheck] = []
         for each in planned:
             request, runtime = each.request, each.request.runtime.name
-            resolution = await self._resolver.resolve(request, open_package)
+            resolution = await self.resolver.resolve(request, open_package)
             if resolution.error:
                 found += assign_errors(request.packages, each.roles, runtime, resolution.error)
                 continue
@@ -85,23 +84,12 @@ class PackageChecks:
             ]
         return tuple(found)
 
-    def _request(
-        self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
-    ) -> EnvironmentRequest:
-        return EnvironmentRequest(
-            runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
-            module=program.module,
-            packages=program.package_uris,
-            slice=dict(pool.environment).get(SLICE_VARIABLE, ""),
-            gpus=self._finds_gpus(spec, pool),
-        )
-
     def _finds_gpus(self, spec: JobSpec, pool: WorkerPool) -> bool:
         """Returns whether the pool would find GPUs if nothing else ran."""
-        site = self._site(spec.region)
+        site = self.site(spec.region)
         if site.engine is not None:
-            return gpu_assignment.finds_gpus(pool.machine, (), self._catalogue, site)
-        held = (gpu_assignment.assign(spec, self._catalogue, site, ()) or {}).get(
+            return gpu_assignment.finds_gpus(pool.machine, (), self.catalogue, site)
+        held = (gpu_assignment.assign(spec, self.catalogue, site, ()) or {}).get(
             pool.replica_names()[0], ()
         )
         wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)
@@ -111,4 +99,4 @@ class PackageChecks:
 
     def _open(self, text: str) -> BinaryIO:
         uri = GcsUri.parse(text, "packageUris")
-        return self._buckets.read(uri.bucket, uri.path)
+        return self.buckets.read(uri.bucket, uri.path)

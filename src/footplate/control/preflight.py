@@ -72,18 +72,12 @@ def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
     return tuple(first.values())
 
 
+@dataclass(frozen=True)
 class _Preflight:
-    def __init__(
-        self,
-        buckets: Buckets,
-        runtimes: Runtimes,
-        staging: Staging,
-        path_fault: Callable[[str], str | None],
-    ) -> None:
-        self._path_fault = path_fault
-        self._buckets = buckets
-        self._runtimes = runtimes
-        self._staging = staging
+    buckets: Buckets
+    runtimes: Runtimes
+    staging: Staging
+    path_fault: Callable[[str], str | None]
 
     def violations(self, spec: JobSpec) -> Iterator[Violation]:
         for directory in dict.fromkeys(spec.directories):
@@ -101,14 +95,14 @@ class _Preflight:
             return
         try:
             uri = GcsUri.parse(directory.uri, directory.field)
-            if self._staging.makes(uri.bucket):
+            if self.staging.makes(uri.bucket):
                 return
             self._require_bucket(uri)
-            if self._buckets.bucket(uri.bucket).read_only:
+            if self.buckets.bucket(uri.bucket).read_only:
                 text = f"{shortened(str(uri))} is in a read-only bucket; choose another bucket"
                 yield Violation(directory.field, text)
                 return
-            taken = self._find_object(uri, folder=self._buckets.local_path(uri) is not None)
+            taken = self._find_object(uri, folder=self.buckets.local_path(uri) is not None)
         except (InvalidArgument, NotFound) as error:
             yield _wrong(directory.field, error)
         else:
@@ -118,7 +112,7 @@ class _Preflight:
 
     def _plain_directory(self, directory: Directory) -> Iterator[Violation]:
         """Yields why a path can't be a directory; relative paths were refused before."""
-        fault = self._path_fault(directory.uri) if directory.uri.startswith("/") else None
+        fault = self.path_fault(directory.uri) if directory.uri.startswith("/") else None
         if fault is not None:
             yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
 
@@ -134,7 +128,7 @@ class _Preflight:
 
     def _is_object(self, uri: GcsUri) -> bool:
         try:
-            self._buckets.stat(uri.bucket, uri.path)
+            self.buckets.stat(uri.bucket, uri.path)
         except NotFound:
             return False
         return True
@@ -143,7 +137,7 @@ class _Preflight:
         """Yields faults of a program; a missing image was reported before."""
         try:
             if program.runtime != "image:":
-                self._runtimes.resolve(program.runtime, field)
+                self.runtimes.resolve(program.runtime, field)
         except InvalidArgument as error:
             yield from error.violations or (Violation(field, error.message),)
         for index, uri in algorithms.data_uris(program):
@@ -155,7 +149,7 @@ class _Preflight:
         """Yields faults of an algorithm's data; files may be uploaded until the job starts."""
         try:
             uri = GcsUri.parse(text, field)
-            if not self._staging.makes(uri.bucket):
+            if not self.staging.makes(uri.bucket):
                 self._require_bucket(uri)
         except (InvalidArgument, NotFound) as error:
             yield _wrong(field, error)
@@ -163,10 +157,10 @@ class _Preflight:
     def _package(self, text: str, field: str) -> Iterator[Violation]:
         try:
             uri = GcsUri.parse(text, field)
-            if self._staging.makes(uri.bucket):
+            if self.staging.makes(uri.bucket):
                 return
             self._require_bucket(uri)
-            if not self._staging.has(uri):
+            if not self.staging.has(uri):
                 self._require_object(uri)
                 yield from self._package_kind(uri, field)
             elif fault := package_formats.refusal(uri.path):
@@ -175,7 +169,7 @@ class _Preflight:
             yield _wrong(field, error)
 
     def _package_kind(self, uri: GcsUri, field: str) -> Iterator[Violation]:
-        with self._buckets.read(uri.bucket, uri.path) as content:
+        with self.buckets.read(uri.bucket, uri.path) as content:
             head = content.read(package_formats.HEAD_BYTES)
         fault = package_formats.refusal(uri.path, head)
         if fault is not None:
@@ -183,14 +177,14 @@ class _Preflight:
 
     def _require_bucket(self, uri: GcsUri) -> None:
         try:
-            self._buckets.bucket(uri.bucket)
+            self.buckets.bucket(uri.bucket)
         except NotFound:
             said = no_bucket(uri.bucket).message
             raise NotFound(f"{shortened(str(uri))}: {said}") from None
 
     def _require_object(self, uri: GcsUri) -> None:
         try:
-            self._buckets.stat(uri.bucket, uri.path)
+            self.buckets.stat(uri.bucket, uri.path)
         except NotFound:
             raise NotFound(f"{shortened(str(uri))} does not exist; upload it first") from None
 

@@ -141,9 +141,6 @@ class Tuner:
                     return
         except NotFound:  # deleted
             pass
-        self._forget(uid)
-
-    def _forget(self, uid: JobUid) -> None:
         with self._lock:
             self._active.discard(uid)
             self._changed.discard(uid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from footplate.control.tuning.early_stopping import EarlyStopping
 from footplate.control.tuning.measurement_cache import MeasurementCache
@@ -20,28 +21,22 @@ from footplate.ports.clock import Clock
 from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
+@dataclass(frozen=True)
 class EarlyStop:
     """The question whether a trial should stop; ``stopping`` judges by the study's own rule."""
 
-    def __init__(
-        self,
-        store: StudyStore,
-        reported: MeasurementCache,
-        stopping: EarlyStopping,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._reported = reported
-        self._stopping = stopping
-        self._clock = clock
+    store: StudyStore
+    reported: MeasurementCache
+    stopping: EarlyStopping
+    clock: Clock
 
     def check(self, name: StudyName, number: int) -> bool:
         """Judges a trial; returns whether it should stop: it is then STOPPING or has ended.
 
         Raises NotFound, Aborted.
         """
-        change(self._store, name, lambda kept: self._judge(kept, find(kept, number)))
-        trial = find(self._store.find(name), number)
+        change(self.store, name, lambda kept: self._judge(kept, find(kept, number)))
+        trial = find(self.store.find(name), number)
         return trial.state.ended or trial.state is TrialState.STOPPING
 
     def _judge(self, kept: StudyWithTrials, trial: TrialRecord) -> Change | None:
@@ -49,7 +44,7 @@ class EarlyStop:
             return None
         why = self._over(kept)
         if not why and kept.study.config.stopping is not None:
-            why = self._stopping.reason(kept, trial, self._curves(kept.study.uid))
+            why = self.stopping.reason(kept, trial, self._curves(kept.study.uid))
         return transitions.stop(kept.study, trial, why) if why else None
 
     def _over(self, kept: StudyWithTrials) -> str:
@@ -57,11 +52,11 @@ class EarlyStop:
         study, limits = kept.study, kept.study.config.limits
         if limits is None or not limits.stop_asap:
             return ""
-        now = self._clock.now()
+        now = self.clock.now()
         return study.why_inactive or over(
             limits, kept.trials, study.config.metrics, study.create_time, now
         )
 
     def _curves(self, uid: StudyUid) -> Mapping[int, tuple[Measurement, ...]]:
-        by_trial = self._reported.by_trial(uid)
+        by_trial = self.reported.by_trial(uid)
         return {number: curve(reports) for number, reports in by_trial.items()}

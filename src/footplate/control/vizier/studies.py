@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from footplate.control.jobs import Ids
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, Violation
@@ -21,20 +21,14 @@ from footplate.ports.studies import StudyStore
 _SEEDS = 1 << 32
 
 
+@dataclass(frozen=True)
 class Studies:
     """The studies of clients; ``forget`` is called with deleted studies."""
 
-    def __init__(
-        self,
-        store: StudyStore,
-        clock: Clock,
-        ids: Ids,
-        forget: Callable[[StudyUid], None] = lambda _: None,
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._ids = ids
-        self._forget = forget
+    store: StudyStore
+    clock: Clock
+    ids: Ids
+    forget: Callable[[StudyUid], None] = lambda _: None
 
     def create(self, where: Location, request: StudyRequest) -> StudyRecord:
         """Creates a study, or returns the existing one of this name with the same spec.
@@ -47,20 +41,20 @@ class Studies:
             AlreadyExists: another study has this display name or id; nothing was changed.
             InvalidArgument: the study to learn from doesn't exist.
         """
-        study_id = request.study_id or str(self._ids.number())
+        study_id = request.study_id or str(self.ids.number())
         name = StudyName(where.project, where.location, study_id)
         made = StudyRecord(
-            uid=StudyUid(self._ids.uid()),
+            uid=StudyUid(self.ids.uid()),
             name=name,
             display_name=request.display_name,
             config=request.config,
             request=request.request,
-            seed=self._ids.number() % _SEEDS,
-            create_time=self._clock.now(),
+            seed=self.ids.number() % _SEEDS,
+            create_time=self.clock.now(),
             earlier=self._earlier(where, request.learns_from),
         )
         try:
-            self._store.create(made)
+            self.store.create(made)
         except AlreadyExists:
             if request.study_id:
                 said = f"{name} already exists, or a study with this id as its displayName"
@@ -69,24 +63,24 @@ class Studies:
         return made
 
     def get(self, name: StudyName) -> StudyRecord:
-        return self._store.find(name).study
+        return self.store.find(name).study
 
     def lookup(self, where: Location, display_name: str) -> StudyRecord:
         collection = StudyName(where.project, where.location, "").collection
-        return self._store.lookup(collection, display_name)
+        return self.store.lookup(collection, display_name)
 
     def list(self, where: Location, *, limit: int, after: str | None) -> Page[StudyRecord]:
         collection = StudyName(where.project, where.location, "").collection
-        return self._store.list(collection, limit=limit, after=after)
+        return self.store.list(collection, limit=limit, after=after)
 
     def delete(self, name: StudyName) -> None:
         """Deletes the study with all of its trials."""
-        uid = self._store.find(name).study.uid
-        self._store.delete(uid)
-        self._forget(uid)
+        uid = self.store.find(name).study.uid
+        self.store.delete(uid)
+        self.forget(uid)
 
     def _same(self, collection: str, request: StudyRequest) -> StudyRecord:
-        there = self._store.lookup(collection, request.display_name)
+        there = self.store.lookup(collection, request.display_name)
         if there.request == request.request:
             return there
         raise AlreadyExists(
@@ -99,7 +93,7 @@ class Studies:
         found: list[Study] = []
         for study_id in ids:
             try:
-                kept = self._store.find(StudyName(where.project, where.location, study_id))
+                kept = self.store.find(StudyName(where.project, where.location, study_id))
             except NotFound:
                 said = f"{quoted(study_id)} given; allowed: the id of a study of this location"
                 raise InvalidArgument.of((Violation("learnFrom", said),)) from None

@@ -42,6 +42,7 @@ class TrialPage:
     next_key: str | None
 
 
+@dataclass(frozen=True)
 class StudyTrials:
     """The trials of studies.
 
@@ -49,34 +50,31 @@ class StudyTrials:
     early. Every method raises NotFound if the study or the trial doesn't exist.
     """
 
-    def __init__(
-        self, store: StudyStore, clock: Clock, prepare: Callable[[StudyWithTrials], None]
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._prepare = prepare
+    store: StudyStore
+    clock: Clock
+    prepare: Callable[[StudyWithTrials], None]
 
     def create(self, name: StudyName, new: NewTrial) -> MeasuredTrial:
         """Adds a user's trial. Raises InvalidArgument: the study can't have such a trial."""
-        study = self._store.find(name).study
+        study = self.store.find(name).study
         for index, measurement in enumerate(new.measurements):
             check_metrics(measurement, metric_ids(study.request), f"measurements[{index}]")
         _check_final(study, new.final)
-        made = change(self._store, name, lambda kept: bring(kept.study, new, self._clock.now()))
+        made = change(self.store, name, lambda kept: bring(kept.study, new, self.clock.now()))
         if new.state.ended:
-            self._prepare(self._store.find(name))
+            self.prepare(self.store.find(name))
         return MeasuredTrial(_changed(made))
 
     def get(self, name: StudyName, number: int) -> MeasuredTrial:
-        kept = self._store.find(name)
+        kept = self.store.find(name)
         return self._told(kept, find(kept, number))
 
     def all(self, name: StudyName) -> tuple[TrialRecord, ...]:
         """Returns all trials, without their intermediate measurements."""
-        return self._store.find(name).trials
+        return self.store.find(name).trials
 
     def list(self, name: StudyName, *, limit: int, after: int | None) -> TrialPage:
-        kept = self._store.find(name)
+        kept = self.store.find(name)
         rest = [trial for trial in kept.trials if trial.number > (after or 0)]
         page = rest[:limit]
         key = str(page[-1].number) if len(rest) > limit else None
@@ -84,7 +82,7 @@ class StudyTrials:
 
     def optimal(self, name: StudyName) -> tuple[MeasuredTrial, ...]:
         """Returns the Pareto-optimal trials among those that have succeeded."""
-        kept = self._store.find(name)
+        kept = self.store.find(name)
         best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
         return self._all_told(kept, [find(kept, trial.number) for trial in best])
 
@@ -95,13 +93,13 @@ class StudyTrials:
             FailedPrecondition: the trial has ended.
             InvalidArgument: the study doesn't have such a metric.
         """
-        kept = self._store.find(name)
+        kept = self.store.find(name)
         trial = find(kept, number)
         check_metrics(measurement, metric_ids(kept.study.request), "measurement")
         transitions.refuse_ended(trial)
-        now = self._clock.now()
+        now = self.clock.now()
         report = report_of(timed(measurement, trial, now), now)
-        self._store.report(kept.study.uid, number, [report])
+        self.store.report(kept.study.uid, number, [report])
         return self._told(kept, trial)
 
     def complete(self, name: StudyName, number: int, outcome: Outcome) -> MeasuredTrial:
@@ -114,29 +112,27 @@ class StudyTrials:
             trial = find(kept, number)
             _check_final(kept.study, outcome.final)
             measurements = (*trial.measurements, *self._curve(kept, number))
-            return transitions.complete(kept.study, trial, outcome, measurements, self._clock.now())
+            return transitions.complete(kept.study, trial, outcome, measurements, self.clock.now())
 
-        change(self._store, name, decide)
-        kept = self._store.find(name)
-        self._prepare(kept)
+        change(self.store, name, decide)
+        kept = self.store.find(name)
+        self.prepare(kept)
         return self._told(kept, find(kept, number))
 
     def stop(self, name: StudyName, number: int) -> MeasuredTrial:
         """Asks the trial's client to stop; an ended trial is unchanged."""
         why = transitions.ASKED_TO_STOP
-        change(
-            self._store, name, lambda kept: transitions.stop(kept.study, find(kept, number), why)
-        )
+        change(self.store, name, lambda kept: transitions.stop(kept.study, find(kept, number), why))
         return self.get(name, number)
 
     def delete(self, name: StudyName, number: int) -> None:
-        change(self._store, name, lambda kept: transitions.drop(kept.study, find(kept, number)))
+        change(self.store, name, lambda kept: transitions.drop(kept.study, find(kept, number)))
 
     def _told(self, kept: StudyWithTrials, trial: TrialRecord) -> MeasuredTrial:
         return MeasuredTrial(trial, self._curve(kept, trial.number))
 
     def _curve(self, kept: StudyWithTrials, number: int) -> tuple[Measurement, ...]:
-        return curve(stored.report for stored in self._store.reports(kept.study.uid, number))
+        return curve(stored.report for stored in self.store.reports(kept.study.uid, number))
 
     def _all_told(
         self, kept: StudyWithTrials, trials: Iterable[TrialRecord]
