@@ -70,10 +70,6 @@ class ServedMethod:
         return self.shape.partition(":")[0].split("/")
 
     @property
-    def _action(self) -> str:
-        return self.shape.partition(":")[2]
-
-    @property
     def of_one(self) -> bool:
         """Returns whether the method concerns one resource, not a collection."""
         return self._parts[-1] in _STARS
@@ -84,7 +80,7 @@ class ServedMethod:
 
     @property
     def name(self) -> str:
-        return self._action or (_OF_ONE if self.of_one else _OF_ALL)[self.verb]
+        return self.shape.partition(":")[2] or (_OF_ONE if self.of_one else _OF_ALL)[self.verb]
 
     def describe(self, api: str, version: str, types: MethodTypes) -> JsonObject:
         named = self._parts if self.of_one else self._parts[:-1]
@@ -126,13 +122,11 @@ def served_methods(routes: Iterable[Route], version: str) -> Iterator[ServedMeth
     prefix = f"/{version}/"
     for route in routes:
         if route.path.startswith(prefix):
-            shape = _VARIABLE.sub(_star, route.path.removeprefix(prefix))
+            shape = _VARIABLE.sub(
+                lambda variable: "**" if variable[1] else "*", route.path.removeprefix(prefix)
+            )
             for verb in sorted((route.methods or set()) - {"HEAD"}):
                 yield ServedMethod(verb, shape)
-
-
-def _star(variable: re.Match[str]) -> str:
-    return "**" if variable[1] else "*"
 
 
 @dataclass

@@ -104,7 +104,8 @@ class _FootplateApi:
 
     def events(self, request: Request) -> Response:
         job = self._store.get(parse_job_name(request.path_params["name"]))
-        after = _number(request.query_params.get("after", "0"))
+        text = request.query_params.get("after", "0")
+        after = int(text) if text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS else 0
         lines = (json.dumps(_document(e)) + "\n" for e in self._store.events(job.uid, after))
         return Response("".join(lines), media_type="application/x-ndjson")
 
@@ -116,10 +117,6 @@ def _names(body: JsonObject) -> list[str]:
         rule = f"allowed: a list of at most {MOST_NAMES} names of jobs"
         raise InvalidArgument.of((Violation("names", rule),))
     return names
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS else 0
 
 
 def _document(stored: StoredEvent) -> JsonObject:

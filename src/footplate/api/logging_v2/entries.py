@@ -232,6 +232,7 @@ def read_page(
 _PARAMETERS = Parameters("POST", "/v2/entries:list")
 
 
+@dataclass(frozen=True)
 class Entries:
     """Handlers that list entries of the jobs that a filter names, or of all jobs of some projects.
 
@@ -239,19 +240,11 @@ class Entries:
     newest first.
     """
 
-    def __init__(
-        self,
-        logs: Logs,
-        finder: JobFinder,
-        find_jobs: Callable[[str, Span, int], Sequence[Job]],
-        followers: Followers,
-        complete: Callable[[Job], None],
-    ) -> None:
-        self._logs = logs
-        self._complete = complete
-        self._finder = finder
-        self._find_jobs = find_jobs
-        self._followers = followers
+    logs: Logs
+    finder: JobFinder
+    find_jobs: Callable[[str, Span, int], Sequence[Job]]
+    followers: Followers
+    complete: Callable[[Job], None]
 
     async def list_entries(self, request: Request) -> Response:
         query = request.query_params
@@ -273,8 +266,8 @@ class Entries:
             (job,) = jobs
             listing = Listing(without_end(query), asked.descending, asked.limit)
             stream = (follower, job.name.project, job.name.job_id)
-            self._followers.asked(stream, ended=job.state.terminal)
-        page = read_page(self._logs, jobs, listing, after)
+            self.followers.asked(stream, ended=job.state.terminal)
+        page = read_page(self.logs, jobs, listing, after)
         next_key = None if page.after is None else str(page.after)
         return list_json("entries", page.entries, next_key, asked.listing)
 
@@ -291,18 +284,18 @@ class Entries:
         for project in projects:
             for job_id in sorted(ids):
                 try:
-                    job = self._finder.find(project, job_id)
+                    job = self.finder.find(project, job_id)
                 except NotFound:
                     continue
                 if job.state.terminal:  # its end is stored before it is logged
-                    self._complete(job)
+                    self.complete(job)
                 found.append(job)
         return found
 
     def _find_all(self, projects: Sequence[str], times: Span) -> list[Job]:
         found: list[Job] = []
         for project in projects:
-            found += self._find_jobs(project, times, MAX_JOBS + 1)
+            found += self.find_jobs(project, times, MAX_JOBS + 1)
         if len(found) > MAX_JOBS:
             needed = (
                 f"the query matches entries of more than {MAX_JOBS} jobs; narrow its time "
@@ -317,8 +310,8 @@ class Entries:
         check_project(project)
         ids = {
             name
-            for job in self._find_jobs(project, Span(), MAX_JOBS)
-            for name in self._logs.names(job.log)
+            for job in self.find_jobs(project, Span(), MAX_JOBS)
+            for name in self.logs.names(job.log)
         }
         names = sorted(f"projects/{project}/logs/{quote(name, safe='')}" for name in ids)
         size = LOG_NAMES.size(call.parameter("pageSize", "page_size"))

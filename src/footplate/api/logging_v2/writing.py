@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from starlette.requests import Request
@@ -27,20 +28,14 @@ PATH = "/v2/entries:write"
 _PARAMETERS = Parameters("POST", PATH)
 
 
+@dataclass(frozen=True)
 class EntryWriting:
     """Writes entries of programs, which are identified by their key or their connection."""
 
-    def __init__(
-        self,
-        written: WrittenEntries,
-        finder: JobFinder,
-        get_job: Callable[[JobName], Job],
-        now: Callable[[], datetime],
-    ) -> None:
-        self._written = written
-        self._finder = finder
-        self._get_job = get_job
-        self._now = now
+    written: WrittenEntries
+    finder: JobFinder
+    get_job: Callable[[JobName], Job]
+    now: Callable[[], datetime]
 
     def routes(self) -> list[Route]:
         """Returns the routes at the root, and at the addresses that contain a key."""
@@ -56,9 +51,9 @@ class EntryWriting:
         return JSONResponse(await in_thread(self._write, raw, key, program))
 
     def _write(self, raw: bytes, key: str, program: str) -> JsonObject:
-        writing = read_writing(parse_object(raw), self._now())
-        caller = self._written.program(key) if key else None
-        own = self._get_job(parse_job_name(program)) if program and caller is None else None
+        writing = read_writing(parse_object(raw), self.now())
+        caller = self.written.program(key) if key else None
+        own = self.get_job(parse_job_name(program)) if program and caller is None else None
         by_writer: dict[tuple[JobUid, str], tuple[LogWriter, list[tuple[Line, str]]]] = {}
         for entry in writing.entries:
             writer = self._writer(entry, caller, own)
@@ -66,7 +61,7 @@ class EntryWriting:
             lines.append((entry.line, entry.insert_id))
         if not writing.dry_run:
             for writer, lines in by_writer.values():
-                self._written.write(writer, lines)
+                self.written.write(writer, lines)
         if writing.violations:
             raise InvalidArgument.of(writing.violations)
         return {}
@@ -90,7 +85,7 @@ class EntryWriting:
                 'allowed: {"type": "ml_job", "labels": {"job_id": "JOB"}}'
             )
             raise InvalidArgument.of((Violation("resource", needed),))
-        return choose_writer(self._finder.find(entry.project, entry.job_id), entry.task)
+        return choose_writer(self.finder.find(entry.project, entry.job_id), entry.task)
 
 
 def _check_own(entry: Written, job: Job) -> None:

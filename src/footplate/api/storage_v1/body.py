@@ -125,13 +125,10 @@ class Receiver:
                     work = partial(handler, request, body)
                     return await to_thread.run_sync(work, limiter=self._limiter)
             except ServiceError as error:
-                return await self._refuse(body, error)
+                with suppress(ClientDisconnect):
+                    await body.drain()
+                return error_answer(error)
             except ClientDisconnect:
                 return Response(status_code=499)  # the client is gone
 
         return receive
-
-    async def _refuse(self, body: Body, error: ServiceError) -> Response:
-        with suppress(ClientDisconnect):
-            await body.drain()
-        return error_answer(error)

@@ -42,7 +42,11 @@ def checked(
 
     def check(request: Request, *more: *More) -> Response:
         check_request(method, request)
-        return _select(request, handler(request, *more))
+        answer = handler(request, *more)
+        fields = request.query_params.get("fields")
+        if not fields or not isinstance(answer, JSONResponse) or answer.status_code != 200:
+            return answer
+        return JSONResponse(select_fields(json.loads(bytes(answer.body)), fields))
 
     return check
 
@@ -58,13 +62,6 @@ def check_request(method: str, request: Request) -> None:
                 "or the objects before you upload them"
             )
             raise InvalidArgument.of((Violation(name, said),))
-
-
-def _select(request: Request, answer: Response) -> Response:
-    fields = request.query_params.get("fields")
-    if not fields or not isinstance(answer, JSONResponse) or answer.status_code != 200:
-        return answer
-    return JSONResponse(select_fields(json.loads(bytes(answer.body)), fields))
 
 
 def answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:

@@ -52,7 +52,8 @@ def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool
         log = unquote(str(document["logName"]).rpartition("/")[2])
         return _holds(comparison, log.casefold())
     if comparison.comparator is Comparator.MATCHES and comparison.value == "*":
-        return _is_there(document, comparison.field)
+        value = _at(document, comparison.field)
+        return value is not None and value != []
     return any(_holds(comparison, value) for value in _find(document, comparison.field))
 
 
@@ -84,11 +85,6 @@ def _number(text: str) -> float | None:
 
 def _spell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_there(document: JsonObject, path: str) -> bool:
-    value = _at(document, path)
-    return value is not None and value != []
 
 
 def _find(document: JsonObject, path: str) -> Iterator[object]:
