@@ -104,14 +104,14 @@ def open_regular(
         OSError: the file can't be opened.
     """
     try:
-        if not flags & os.O_CREAT and not _is_regular(os.lstat(name, dir_fd=parent)):
+        if not flags & os.O_CREAT and not stat.S_ISREG(os.lstat(name, dir_fd=parent).st_mode):
             raise _irregular(name)
         descriptor = os.open(name, flags | FILE, mode, dir_fd=parent)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR):
             raise _irregular(name) from None
         raise
-    if _is_regular(os.fstat(descriptor)):
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
     raise _irregular(name)
@@ -196,10 +196,6 @@ def _keep(current: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _is_regular(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode)
 
 
 def _irregular(name: Top) -> NotRegular:

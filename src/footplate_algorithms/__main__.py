@@ -57,16 +57,12 @@ def read_run(args: Sequence[str]) -> Run:
     folders = Folders(dict(text.partition("=")[::2] for text in own["--folder"]))
     paths = {n: folders.find(read.values.text(n)) for n in PATHS if n in read.values}
     uri = own["--job-dir"][-1]
-    _say_ignored(read.given, algorithm.name)
-    directory = JobDirectory(Path(folders.find(uri)), uri)
-    return Run(algorithm, Values({**read.values, **paths}), directory, folders)
-
-
-def _say_ignored(given: Values, name: str) -> None:
-    parameters = {parameter.name: parameter for parameter in ALGORITHMS[name].parameters}
-    for each in given:
+    parameters = {parameter.name: parameter for parameter in ALGORITHMS[algorithm.name].parameters}
+    for each in read.given:
         if not parameters[each].effect:
             say(f"--{each} has no effect with the versions of today")
+    directory = JobDirectory(Path(folders.find(uri)), uri)
+    return Run(algorithm, Values({**read.values, **paths}), directory, folders)
 
 
 def _own_arguments(args: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:

@@ -41,9 +41,13 @@ def run(job: Run) -> None:
     boosts = "objective" in job.values
     job.directory.make(preprocess=job.values.flag("preprocess"))
     with tempfile.TemporaryDirectory() as work:
-        request = _request(job, boosted_target(job.values) if boosts else _learned_target(job))
+        request = _request(
+            job, boosted_target(job.values) if boosts else Target(classes=classifies(job.values))
+        )
         if boosts:
-            request = _boosted(request, job.values)
+            from footplate_algorithms import boosting  # needs xgboost, which not all runtimes have
+
+            request = replace(request, one_hot=boosting.needs_one_hot(job.values), gaps=True)
         prepared = prepare(request, Path(work), job.directory.processed_data, say)
         outputs.write_metadata(
             job.directory, {"algorithm": job.algorithm.name, **prepared.metadata}
@@ -75,16 +79,6 @@ def boosted_target(values: Values) -> Target:
     classes = values.integer("num_class", 2)
     limit = None if values.flag("preprocess") else classes
     return Target(classes=True, limit=limit, at_most=classes)
-
-
-def _learned_target(job: Run) -> Target:
-    return Target(classes=classifies(job.values))
-
-
-def _boosted(request: Request, values: Values) -> Request:
-    from footplate_algorithms import boosting  # needs xgboost, which not all runtimes have
-
-    return replace(request, one_hot=boosting.needs_one_hot(values), gaps=True)
 
 
 def _evaluated(prepared: Prepared) -> tuple[str, Dataset]:

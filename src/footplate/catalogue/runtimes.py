@@ -50,10 +50,10 @@ class _Locks:
     def sha256(self, name: str) -> str:
         if name not in self._texts:
             self._texts[name] = _read("locks", name)
-        return _digest(self._texts[name])
+        return hashlib.sha256(self._texts[name].encode()).hexdigest()
 
     def texts(self) -> Mapping[str, str]:
-        return {_digest(text): text for text in self._texts.values()}
+        return {hashlib.sha256(text.encode()).hexdigest(): text for text in self._texts.values()}
 
 
 def _offer(table: _RuntimeTable, locks: _Locks) -> Offer:
@@ -81,7 +81,3 @@ def _slices(tables: Iterable[_SliceTable], locks: _Locks) -> tuple[Slice, ...]:
 
 def _read(*path: str) -> str:
     return resources.files(__package__).joinpath(*path).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -85,7 +85,9 @@ class _Scan:
         if self._peek("["):
             self._array(path)
         elif self._peek("{"):
-            self._inline_table(path)
+            self._at += 1
+            while not self._closes("}"):
+                self._statement(path)
         elif string := _STRING.match(self._text, self._at):
             self._at = string.end()
         else:
@@ -99,11 +101,6 @@ class _Scan:
             self._mark((*path, index))
             self._value((*path, index))
             index += 1
-
-    def _inline_table(self, path: Path) -> None:
-        self._at += 1
-        while not self._closes("}"):
-            self._statement(path)
 
     def _closes(self, bracket: str) -> bool:
         """Returns whether the bracket ends here; skips it, or the comma before the next item."""

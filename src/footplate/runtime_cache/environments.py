@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from footplate.domain.runtimes import Runtime, Runtimes
-    from footplate.domain.runtimes import Slice as Offered
     from footplate.protocol.promised import Promised
-    from footplate.protocol.task import Slice
     from footplate.replica.environment.cache import CacheEntry, Pruned
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.progress_output import ProgressOutput
@@ -178,7 +176,7 @@ class Environments:
 
     def _build(self, runtime: Runtime, *, gpu: bool, part: str, teller: ProgressOutput) -> int:
         uv = self._make_uv()
-        slices = [_slice_of(piece) for piece in (runtime.gpu if gpu else runtime.cpu)]
+        slices = [describe_slice(piece) for piece in (runtime.gpu if gpu else runtime.cpu)]
         choice = choose(slices, Words(()), part)
         found, path = locate(
             Interpreters(self._settings.pythons, self._environ, self._cache.root, uv),
@@ -251,10 +249,6 @@ def _find(finder: Interpreters, version: str) -> Interpreter | None:
         return finder.find(version, "a runtime")
     except PreparationError:
         return None
-
-
-def _slice_of(piece: Offered) -> Slice:
-    return describe_slice(piece)
 
 
 def _is_other(found: CacheEntry, locks: set[str]) -> bool:

@@ -200,7 +200,9 @@ class FaultInjector:
         if fault.over:
             raise ValueError(fault.trouble)
         self._faults.append(fault)
-        self._ensure_running()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="faults", daemon=True)
+            self._thread.start()
         return fault
 
     def _freeze(self, replica: str, processes: list[Process]) -> list[Process]:
@@ -208,11 +210,6 @@ class FaultInjector:
         with self._lock:
             self._frozen.setdefault(replica, []).extend(processes)
         return processes
-
-    def _ensure_running(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="faults", daemon=True)
-            self._thread.start()
 
     def _run(self) -> None:
         while not self._closed.wait(POLL_INTERVAL_S):

@@ -58,7 +58,9 @@ def explain(
     unknown = max(surrogate.unknown(spread) for surrogate, (_, spread) in spreads)
     explores = bool(because) or unknown > _KNOWN
     reason = Reason.EXPLORE if explores else Reason.EXPLOIT
-    away, near = min(((distance(encoding, row, one.row), one) for one in best), key=_first)
+    away, near = min(
+        ((distance(encoding, row, one.row), one) for one in best), key=lambda pair: pair[0]
+    )
     ranges = joined([f"{p.metric} between {p.low:.4g} and {p.high:.4g}" for p in predictions])
     place = f"{away:.0%} of the ranges away from {_named(near, metrics)}"
     why = f"{because}; " if because else ""
@@ -73,10 +75,6 @@ def _named(near: NearbyTrial, metrics: Sequence[Metric]) -> str:
         return f"trial {number}, the best so far with {values[0]:.4g}"
     shown = ", ".join(f"{value:.4g}" for value in values)
     return f"trial {number} ({shown}), the nearest of the best trials"
-
-
-def _first(pair: tuple[float, NearbyTrial]) -> float:
-    return pair[0]
 
 
 def predicted(surrogate: Surrogate, metric: Metric, mean: float, spread: float) -> Prediction:

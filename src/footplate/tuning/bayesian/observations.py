@@ -65,7 +65,9 @@ def related_studies(study: Study) -> tuple[Study, ...]:
 
 
 def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
-    return [t for t in sorted(trials, key=_number) if encoding.space.has(t.point)]
+    return [
+        t for t in sorted(trials, key=lambda trial: trial.number) if encoding.space.has(t.point)
+    ]
 
 
 def counted(study: Study, encoding: Encoding) -> list[Trial]:
@@ -80,10 +82,6 @@ def counted(study: Study, encoding: Encoding) -> list[Trial]:
 def finished_count(study: Study) -> int:
     """Returns the number of finished trials, which decides when models are fitted again."""
     return sum(len(one.finished) for one in (*related_studies(study), study))
-
-
-def _number(trial: Trial) -> int:
-    return trial.number
 
 
 def _most_telling(losses: Floats) -> list[int]:

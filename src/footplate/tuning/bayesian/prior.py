@@ -16,8 +16,6 @@ import numpy as np
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
     DiscreteParameter,
-    DoubleParameter,
-    IntegerParameter,
     Parameter,
     Value,
 )
@@ -85,12 +83,12 @@ def _within(parameter: Parameter, value: Value) -> Value:
     """Returns the nearest value within the parameter's bounds, not always one of its values."""
     if isinstance(parameter, CategoricalParameter) or isinstance(value, str):
         return value
-    ends = parameter.values if isinstance(parameter, DiscreteParameter) else _ends(parameter)
+    ends = (
+        parameter.values
+        if isinstance(parameter, DiscreteParameter)
+        else (parameter.low, parameter.high)
+    )
     return min(max(value, ends[0]), ends[-1])
-
-
-def _ends(parameter: DoubleParameter | IntegerParameter) -> tuple[float, float]:
-    return parameter.low, parameter.high
 
 
 class Prior:
