@@ -45,7 +45,18 @@ def bind(tmp_path: Path, target: str, endpoint: str) -> FolderBuckets:
     return FolderBuckets(tmp_path / "buckets", SystemClock(), bindings=bindings, remotes=remotes)
 
 
-class TestS3(ObjectsContract):
+class RemoteContract(ObjectsContract):
+    def test_a_reader_keeps_the_object_that_it_opened(self, buckets: ObjectStorage) -> None:
+        """It gets no byte of another one."""
+        buckets.write(BUCKET, "a", [b"old"])
+        info, file = buckets.open(BUCKET, "a")
+        buckets.write(BUCKET, "a", [b"new one"])
+        with file, pytest.raises(Aborted, match="replaced or deleted during the read"):
+            file.read()
+        assert info.size_bytes == 3
+
+
+class TestS3(RemoteContract):
     """Below a prefix, so that the whole of a bucket is a special case of it."""
 
     @pytest.fixture
@@ -65,15 +76,6 @@ class TestS3(ObjectsContract):
         assert first.generation != second.generation
         assert second.content_type == "application/octet-stream"
 
-    def test_a_reader_keeps_the_object_that_it_opened(self, buckets: ObjectStorage) -> None:
-        """It gets no byte of another one."""
-        buckets.write(BUCKET, "a", [b"old"])
-        info, file = buckets.open(BUCKET, "a")
-        buckets.write(BUCKET, "a", [b"new one"])
-        with file, pytest.raises(Aborted, match="replaced or deleted during the read"):
-            file.read()
-        assert info.size_bytes == 3
-
     def test_a_description_can_change_alone(self, buckets: ObjectStorage) -> None:
         """In a new state of the object."""
         before = buckets.write(BUCKET, "a", [b"x"], metadata={"k": "v"})
@@ -85,7 +87,7 @@ class TestS3(ObjectsContract):
         assert after.headers == {"cacheControl": "no-store"}
 
 
-class TestGcs(ObjectsContract):
+class TestGcs(RemoteContract):
     """Below a prefix of a bucket of another server of Cloud Storage's API, which is Footplate."""
 
     @pytest.fixture
@@ -106,12 +108,3 @@ class TestGcs(ObjectsContract):
         with serve(app) as url:
             yield url
         served.close()
-
-    def test_a_reader_keeps_the_object_that_it_opened(self, buckets: ObjectStorage) -> None:
-        """It gets no byte of another one."""
-        buckets.write(BUCKET, "a", [b"old"])
-        info, file = buckets.open(BUCKET, "a")
-        buckets.write(BUCKET, "a", [b"new one"])
-        with file, pytest.raises(Aborted, match="replaced or deleted during the read"):
-            file.read()
-        assert info.size_bytes == 3

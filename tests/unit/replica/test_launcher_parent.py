@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.local_backend import wait_until
 
 PROGRAM = """\
@@ -50,11 +52,7 @@ def start(folder: Path, serve: str, kill_after_s: float = 0.2) -> subprocess.Pop
     )
 
 
-def test_the_next_launcher_begins_when_nothing_of_the_last_one_is_left(tmp_path: Path) -> None:
-    """Not even a daemon that ignores signals."""
-    parent = start(
-        tmp_path,
-        """
+AFTER_A_DEATH = """
 if not deaths:
     orphan()
     while not os.path.exists("orphan"):
@@ -62,17 +60,8 @@ if not deaths:
     os.kill(os.getpid(), signal.SIGKILL)
 note("seen", [deaths, is_alive(int(open("orphan").read()))])
 return 0
-""",
-    )
-    assert parent.wait(LIMIT_S) == 0
-    assert (tmp_path / "seen").read_text() == "[1, False]"
-
-
-def test_a_launcher_that_leaves_another_one_to_wait_leaves_no_process(tmp_path: Path) -> None:
-    """Not even a daemon that ignores signals; deaths before that don't count any more."""
-    parent = start(
-        tmp_path,
-        """
+"""
+AFTER_ONE_THAT_LEFT = """
 if turn == 0 and not deaths:
     os.kill(os.getpid(), signal.SIGKILL)
 if turn == 0:
@@ -82,37 +71,39 @@ if turn == 0:
     return WARM
 note("seen", [deaths, turn, is_alive(int(open("orphan").read()))])
 return 0
-""",
-    )
-    assert parent.wait(LIMIT_S) == 0
-    assert (tmp_path / "seen").read_text() == "[0, 1, False]"
+"""
 
 
-def test_a_signal_between_two_launchers_ends_the_next_one(tmp_path: Path) -> None:
-    parent = start(
-        tmp_path,
-        """
+@pytest.mark.parametrize(
+    ("serve", "seen"),
+    [(AFTER_A_DEATH, "[1, False]"), (AFTER_ONE_THAT_LEFT, "[0, 1, False]")],
+    ids=["death", "left"],
+)
+def test_the_next_launcher_begins_when_nothing_of_the_last_one_is_left(
+    tmp_path: Path, serve: str, seen: str
+) -> None:
+    """Not even a daemon that ignores signals; the deaths of one that left don't count any more."""
+    assert start(tmp_path, serve).wait(LIMIT_S) == 0
+    assert (tmp_path / "seen").read_text() == seen
+
+
+BETWEEN = """
 if turn == 0:
     os.kill(os.getppid(), signal.SIGTERM)
     return WARM
 time.sleep(600)
-""",
-    )
-    assert parent.wait(LIMIT_S) == 1
-
-
-def test_an_exception_is_a_death_and_a_launcher_that_leaves_ends_its_parent(
-    tmp_path: Path,
-) -> None:
-    parent = start(
-        tmp_path,
-        """
+"""
+RAISES = """
 if not deaths:
     raise ValueError("of a test")
 return 1
-""",
-    )
-    assert parent.wait(LIMIT_S) == 1
+"""
+
+
+@pytest.mark.parametrize("serve", [BETWEEN, RAISES], ids=["signal-between-two", "exception"])
+def test_the_parent_ends_with_its_launcher(tmp_path: Path, serve: str) -> None:
+    """A signal between two launchers ends the next one; an exception is a death."""
+    assert start(tmp_path, serve).wait(LIMIT_S) == 1
 
 
 def test_a_signal_to_end_reaches_the_launcher_and_none_follows_it(tmp_path: Path) -> None:
