@@ -152,11 +152,11 @@ _ML_PLACE = 2
 
 @dataclass(frozen=True)
 class Unserved:
-    """What isn't served at a path: a collection, a resource in one, or a method."""
+    """A collection, a resource in one, or a method that is not served."""
 
     reason: str
     name: str = ""
-    """Of the resource; empty for others."""
+    """The name of the resource; empty for others."""
     is_list: bool = False
     """Whether the path may be that of a list."""
 
