@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -51,9 +52,10 @@ HEAD = """\
 
 Made from runs of `python -m tools.compatibility`, which installs each client at the version named
 here, unmodified, and runs the examples or tests of its own releases against a new service without
-settings. CI runs one of them with each commit, and all of them in the long run, but those marked
-"by hand": their examples are in a repository, in no package. What each method of Google's APIs
-gets: [methods and clients](clients.md).
+settings; where it has none that train here, a script of ours does what its documentation shows. CI
+runs one of them with each commit, and all of them in the long run, but those marked "by hand":
+their examples are in a repository, in no package. What each method of Google's APIs gets: [methods
+and clients](clients.md).
 """
 
 
@@ -70,6 +72,8 @@ class Client:
     """A day: what packages need is taken as the index had it then."""
     runs: str
     """Which of its examples or tests run, in a line."""
+    own_examples: bool = False
+    """Whether they are its project's; else a script of ours does what its documentation shows."""
     python: str = "3.11"
     packages: tuple[str, ...] = ()
     """Requirements of pip."""
@@ -116,6 +120,8 @@ def main() -> int:
     if arguments.list:
         sys.stdout.writelines(f"{name}\t{read_client(name).title}\n" for name in names())
         return 0
+    # Ended by SIGTERM, too, it ends the service and the programs that it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     faults = []
     for name in () if arguments.page else arguments.client or names():
         client = read_client(name)
@@ -308,14 +314,17 @@ def write_rows(rows: Mapping[str, Row]) -> None:
 def write_page(rows: Mapping[str, Row]) -> str:
     """Return the page: a table of all clients, then the reasons, client by client."""
     clients = {name: read_client(name) for name in rows}
-    lines = [HEAD, "| client | version | what ran | passed | last seen |", "|---|---|---|---|---|"]
+    columns = "| client | version | what ran | whose examples | passed | last seen |"
+    lines = [HEAD, columns, "|---|---|---|---|---|---|"]
     reasons: list[str] = []
     for name in sorted(rows, key=lambda name: clients[name].title.lower()):
         client, row = clients[name], rows[name]
         total = len(row.passed) + len(row.failed)
         count = f"{len(row.passed)} of {total}"
         seen = f"{row.seen}, by hand" if client.repository else row.seen
-        lines.append(f"| {client.title} | {row.version} | {client.runs} | {count} | {seen} |")
+        whose = "its own" if client.own_examples else "ours"
+        cells = (client.title, row.version, client.runs, whose, count, seen)
+        lines.append(f"| {' | '.join(cells)} |")
         if client.not_served:
             reasons += ["", f"## {client.title}", "", "| not served | why |", "|---|---|"]
             reasons += [f"| {each} | {why} |" for each, why in client.not_served.items()]

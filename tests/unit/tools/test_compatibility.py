@@ -37,5 +37,5 @@ def test_the_page_has_a_row_for_each_client_and_the_reasons(
 
     page = write_page({"a": row("train", serve="501")})
 
-    assert "| A client | 1.0 | its examples | 1 of 2 | 2026-11-21 |" in page
+    assert "| A client | 1.0 | its examples | ours | 1 of 2 | 2026-11-21 |" in page
     assert "## A client\n\n| not served | why |\n|---|---|\n| serve | it serves a model |" in page
