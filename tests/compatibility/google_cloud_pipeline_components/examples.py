@@ -304,34 +304,36 @@ def keep_models(directory):
         assert name not in [each.resource_name for each in found], found
 
 
-def keep_datasets():
-    """Kinds that are made the same way follow each other; each is imported and exported."""
-    for kind, source, schema in (
-        ("Tabular", "table.csv", None),
-        ("TimeSeries", "table.csv", None),
-        ("Text", "text.jsonl", "text_classification_single_label_io_format_1.0.0.yaml"),
-        ("Image", "image.jsonl", "image_classification_single_label_io_format_1.0.0.yaml"),
-        ("Video", "video.jsonl", "video_classification_io_format_1.0.0.yaml"),
-    ):
-        files = {"gcs_source": f"{BUCKET}/{source}"}
-        if schema:
-            files["import_schema_uri"] = SCHEMAS + schema
-        made = None
-        with example(f"{kind}DatasetCreateOp"):
-            create = getattr(dataset, f"{kind}DatasetCreateOp")
-            made = run(create, display_name=kind, labels={"a": "b"}, **files, **PLACE)
-            made = made.artifact(artifact_types.VertexDataset)
-        made = made or artifact_types.VertexDataset(uri="", metadata={"resourceName": "none"})
-        if schema:
-            with example(f"{kind}DatasetImportDataOp"):
-                run(getattr(dataset, f"{kind}DatasetImportDataOp"), dataset=made, **files, **PLACE)
-        with example(f"{kind}DatasetExportDataOp"):
-            export = getattr(dataset, f"{kind}DatasetExportDataOp")
-            run(export, dataset=made, output_dir=f"{BUCKET}/out/{kind}", **PLACE)
-    with example("GetVertexDatasetOp"):
-        name = made.metadata["resourceName"]
-        got = run(dataset.GetVertexDatasetOp, dataset_resource_name=name)
-        assert got.artifact(artifact_types.VertexDataset).metadata["resourceName"] == name
+KINDS = {
+    "Tabular": ("table.csv", None),
+    "TimeSeries": ("table.csv", None),
+    "Text": ("text.jsonl", "text_classification_single_label_io_format_1.0.0.yaml"),
+    "Image": ("image.jsonl", "image_classification_single_label_io_format_1.0.0.yaml"),
+    "Video": ("video.jsonl", "video_classification_io_format_1.0.0.yaml"),
+}
+"""Of datasets: what each is made of, and the schema that its import needs."""
+
+
+def keep_datasets(kind):
+    source, schema = KINDS[kind]
+    files = {"gcs_source": f"{BUCKET}/{source}"}
+    if schema:
+        files["import_schema_uri"] = SCHEMAS + schema
+    with example(f"{kind}DatasetCreateOp"):
+        create = getattr(dataset, f"{kind}DatasetCreateOp")
+        made = run(create, display_name=kind, labels={"a": "b"}, **files, **PLACE)
+        made = made.artifact(artifact_types.VertexDataset)
+    if schema:
+        with example(f"{kind}DatasetImportDataOp"):
+            run(getattr(dataset, f"{kind}DatasetImportDataOp"), dataset=made, **files, **PLACE)
+    with example(f"{kind}DatasetExportDataOp"):
+        export = getattr(dataset, f"{kind}DatasetExportDataOp")
+        run(export, dataset=made, output_dir=f"{BUCKET}/out/{kind}", **PLACE)
+    if kind == "Tabular":
+        with example("GetVertexDatasetOp"):
+            name = made.metadata["resourceName"]
+            got = run(dataset.GetVertexDatasetOp, dataset_resource_name=name)
+            assert got.artifact(artifact_types.VertexDataset).metadata["resourceName"] == name
 
 
 def put_files():
@@ -419,19 +421,21 @@ def ask_for_other_products():
 
 def main():
     put_files()
-    with ThreadPoolExecutor(6) as threads:
+    with ThreadPoolExecutor(8) as threads:
         runs = [
-            threads.submit(function)
-            for function in (
-                lambda: keep_models(train()),
-                train_and_cancel,
-                train_and_fail,
-                train_in_preview,
-                train_a_component,
-                tune,
-                keep_datasets,
-                ask_for_other_products,
-            )
+            *(threads.submit(keep_datasets, kind) for kind in KINDS),
+            threads.submit(lambda: keep_models(train())),
+            *map(
+                threads.submit,
+                (
+                    train_and_cancel,
+                    train_and_fail,
+                    train_in_preview,
+                    train_a_component,
+                    tune,
+                    ask_for_other_products,
+                ),
+            ),
         ]
     for each in runs:
         each.result()
