@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.support.engines.requirements import require_engine, require_registry
-from tools.compatibility import find_faults, names, read_client, read_rows, run_client
-
-PACKAGED = [name for name in names() if not read_client(name).repository]
-"""Those of a repository run by hand: no package index has their examples."""
+from tests.support.shares import list_clients
+from tools.compatibility import find_faults, read_client, read_rows, run_client
 
 
-@pytest.mark.parametrize("name", PACKAGED)
+@pytest.mark.parametrize("name", list_clients())
 def test_it_passes_what_its_row_claims(name: str) -> None:
     client = read_client(name)
     if client.images:

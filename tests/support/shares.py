@@ -64,8 +64,13 @@ def parse_share(text: str, count: int, commit: str) -> frozenset[int]:
 
 
 def list_clients() -> list[str]:
-    """Return the names that CLIENTS has as parameters."""
-    return sorted(path.parent.name for path in (ROOT / CLIENTS).parent.glob("*/client.toml"))
+    """Return the names that CLIENTS has as parameters: those of packages alone."""
+    descriptions = (ROOT / CLIENTS).parent.glob("*/client.toml")
+    return sorted(
+        path.parent.name
+        for path in descriptions
+        if "repository" not in tomllib.loads(path.read_text("utf-8"))
+    )
 
 
 def choose_clients(
