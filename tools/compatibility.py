@@ -156,8 +156,9 @@ def run_client(client: Client) -> Row:
         shutil.copy(CLIENTS / "example_results.py", work)
         results = Path(temporary) / "results.jsonl"
         results.touch()
-        home = Path(temporary) / "home"
+        home, own_tmp = Path(temporary) / "home", Path(temporary) / "tmp"
         home.mkdir()
+        own_tmp.mkdir()
         data = Path(temporary) / "data"
         with (
             container_engine(client, Path(temporary)) as containers,
@@ -169,6 +170,7 @@ def run_client(client: Client) -> Row:
                 REGION=REGION,
                 URL=service.url,
                 HOME=str(home),
+                TMPDIR=str(own_tmp),  # some close the machine's to all other users
                 RESULTS=str(results),
                 **environment,
                 **containers.variables,
