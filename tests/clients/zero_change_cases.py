@@ -200,7 +200,8 @@ def case_a_script_that_names_endpoints_and_credentials() -> None:
 
 
 def case_until_here_nothing_else_was_asked_for() -> None:
-    assert _refused() == []
+    found = _refused()
+    assert found == [], found
 
 
 def case_the_metadata_server_gives_nothing() -> None:

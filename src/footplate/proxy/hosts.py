@@ -14,6 +14,8 @@ SERVED = (
     r"(?:[a-z0-9-]+-)?ml\.googleapis\.com",
     r"(?:[a-z0-9._-]+\.)?storage\.googleapis\.com",  # BUCKET.storage.googleapis.com
     r"cloudresourcemanager\.googleapis\.com",
+    # google-auth asks it where an account may be used, and takes a 404 for "everywhere".
+    r"iamcredentials\.googleapis\.com",
     r"logging\.googleapis\.com",
     r"oauth2\.googleapis\.com",
     r"serviceusage\.googleapis\.com",

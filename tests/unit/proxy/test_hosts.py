@@ -16,6 +16,7 @@ from footplate.proxy.hosts import ServedHost, find_host, normalize
         "ml.googleapis.com",
         "europe-west4-ml.googleapis.com",
         "cloudresourcemanager.googleapis.com",
+        "iamcredentials.googleapis.com",
         "logging.googleapis.com",
         "oauth2.googleapis.com",
         "serviceusage.googleapis.com",
@@ -58,7 +59,6 @@ def test_not_served(name: str) -> None:
         "xaiplatform.googleapis.com",
         "a.b-aiplatform.googleapis.com",
         "iam.googleapis.com",
-        "iamcredentials.googleapis.com",
         "us-docker.pkg.dev",
     ],
 )
