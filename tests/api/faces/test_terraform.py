@@ -11,12 +11,23 @@ from typing import Any
 import httpx
 import pytest
 
+from footplate.domain.datasets import schema_uri
 from tests.api.faces.test_tracking import P, http
 
 __all__ = ["http"]
 
 KEY = "projects/demo/locations/us-central1/keyRings/r/cryptoKeys/k"
 RESOURCES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+    "google_vertex_ai_dataset": (
+        "v1",
+        "datasets",
+        {
+            "displayName": "terraform",
+            "metadataSchemaUri": schema_uri("image"),
+            "encryptionSpec": {"kmsKeyName": KEY},
+        },
+        {"displayName": "changed"},
+    ),
     "google_vertex_ai_tensorboard": (
         "v1",
         "tensorboards",
@@ -77,6 +88,6 @@ def test_a_resource_is_made_read_changed_and_deleted(http: httpx.Client, resourc
 
 def test_a_resource_that_is_gone_is_not_found(http: httpx.Client) -> None:
     """So the provider drops it from its state, and makes it anew."""
-    for path in ("tensorboards/1", "metadataStores/test-store"):
+    for path in ("datasets/1", "tensorboards/1", "metadataStores/test-store"):
         assert http.get(f"/v1/{P}/{path}").status_code == 404
         assert http.delete(f"/v1/{P}/{path}").status_code == 404

@@ -12,9 +12,10 @@ import pytest
 
 from footplate.api.app import create_app
 from footplate.api.security import Access
-from footplate.api.vertex_v1 import tracking_routes
+from footplate.api.vertex_v1 import dataset_routes, tracking_routes
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.datasets import Datasets
 from footplate.store import open_store
 from tests.api.faces.conftest import Switch
 from tests.support.clock import FakeClock
@@ -28,14 +29,14 @@ TYPES = "type.googleapis.com/google.cloud.aiplatform.v1."
 
 @pytest.fixture
 def http(switch: Switch, tmp_path: Path) -> Iterator[httpx.Client]:
+    clock, ids, catalogue = FakeClock(CREATED), CountingIds(), load_catalogue()
+    buckets = FolderBuckets(tmp_path / "buckets", clock)
     with closing(open_store(f"sqlite:///{tmp_path}/footplate.db")) as store:
-        routes = tracking_routes(
-            store.tracking,
-            FakeClock(CREATED),
-            CountingIds(),
-            load_catalogue(),
-            FolderBuckets(tmp_path / "buckets", FakeClock(CREATED)),
-        )
+        datasets = Datasets(store.tracking, buckets, clock)
+        routes = [
+            *tracking_routes(store.tracking, clock, ids, catalogue, buckets),
+            *dataset_routes(store.tracking, datasets, clock, ids, catalogue),
+        ]
         switch.app = create_app(routes, Access(), new_id=lambda: "c0ffee")
         with httpx.Client(base_url=switch.url) as client:
             yield client
