@@ -16,7 +16,8 @@ from footplate.ports.buckets import ObjectInfo
 from footplate.wire.vertex_v1.data_items import DataItem, WrongItem, read_item, read_rows
 
 MAX_LINE_BYTES = 16 << 20
-MAX_FIELD_CHARACTERS = csv.field_size_limit()
+MAX_FIELD_CHARACTERS = 131_072
+"""The default of ``csv``, whose own limit others in the process may change."""
 _BOM = b"\xef\xbb\xbf"
 _COLUMNS_SHOWN = 20
 
@@ -205,6 +206,9 @@ def _records(
             return
         except csv.Error as error:
             _refuse(file, reader.line_num, f"is no CSV ({error})")
+        if any(len(each) > MAX_FIELD_CHARACTERS for each in fields):
+            said = f"field larger than field limit ({MAX_FIELD_CHARACTERS})"
+            _refuse(file, reader.line_num, f"is no CSV ({said})")
         if fields:
             content = b"".join(taken)
             yield first, content if content.endswith(b"\n") else content + b"\n", fields

@@ -14,7 +14,7 @@ from footplate.api.unserved_resources import UNSERVED, find_unserved
 from footplate.grpc_api.transcoding import HttpRequest
 
 ROUTING = "x-goog-request-params"
-_CALL = re.compile(r"/google\.cloud\.aiplatform\.(v1|v1beta1)\.([A-Za-z]+)/([A-Z][a-z]+)(.*)")
+_CALL = re.compile(r"/google\.cloud\.aiplatform\.(v1|v1beta1)\.([A-Za-z]++)/([A-Z][a-z]++)(.*+)")
 _VERBS = {"List": "GET", "Search": "GET", "Get": "GET", "Delete": "DELETE", "Update": "PATCH"}
 _OWNER = re.compile("^(Tensorboard|ModelVersion)")
 _COLLECTIONS = {
