@@ -59,14 +59,14 @@ class Fractions:
     @property
     def excess(self) -> bool:
         """Returns whether the fractions are more than everything."""
-        return sum(self._given()) > 1 + _SLACK
+        return self.training + self.validation + self.test > 1 + _SLACK
 
     def complete(self) -> tuple[float, ...]:
         """Returns the shares of the three sets, which add up to 1.
 
         Sets without a fraction share what is left. If there is none, all sets grow in proportion.
         """
-        given = self._given()
+        given: tuple[float, ...] = astuple(self)
         missing = given.count(0.0)
         total = sum(given)
         if missing == len(SETS):
@@ -75,9 +75,6 @@ class Fractions:
         if left <= _SLACK or not missing:
             return tuple(each / total for each in given)
         return tuple(each or left / missing for each in given)
-
-    def _given(self) -> tuple[float, ...]:
-        return astuple(self)
 
 
 @dataclass(frozen=True)

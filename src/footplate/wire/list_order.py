@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import Field
@@ -25,6 +25,17 @@ def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
     for field, descending in parse_parts(text, fields):
         found.setdefault(field, OrderedBy(field, descending))
     return tuple(found.values())
+
+
+def in_order(items: Iterable[T], text: str, fields: Mapping[str, Callable[[T], Any]]) -> list[T]:
+    """Sorts items; equal ones keep their order.
+
+    Raises InvalidArgument: the text is not an order by these fields.
+    """
+    found = list(items)
+    for field, descending in reversed(parse_parts(text, fields)):
+        found.sort(key=field, reverse=descending)
+    return found
 
 
 def parse_parts(text: str, fields: Mapping[str, T]) -> list[tuple[T, bool]]:

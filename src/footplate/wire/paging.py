@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import JsonObject, describe
@@ -16,6 +16,7 @@ from footplate.wire.json_text import JsonObject, describe
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+T = TypeVar("T")
 _DIGEST_LENGTH = 8
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
 
@@ -84,6 +85,18 @@ def parse_number_token(token: str | None, query: str) -> int | None:
             )
         )
     return int(key)
+
+
+def cut_page(
+    items: Sequence[T], size: int, token: str | None, query: str
+) -> tuple[Sequence[T], str | None]:
+    """Returns a page of a list that is here as a whole, and the key of the next page.
+
+    Raises InvalidArgument, as ``parse_number_token`` does.
+    """
+    begin = max(0, parse_number_token(token, query) or 0)
+    end = begin + size
+    return items[begin:end], str(end) if len(items) > end else None
 
 
 def list_json(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 
 from starlette.routing import Route
 
@@ -19,14 +19,15 @@ from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.export_folders import export_folder
 from footplate.domain.names import DatasetName
 from footplate.domain.tracking.names import DATASETS, TrackingName
-from footplate.domain.tracking.resources import Resource
 from footplate.ports.clock import Clock
+from footplate.ports.pages import items_of
 from footplate.ports.tracking import TrackingStore
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import JsonObject
-from footplate.wire.paging import list_json, parse_number_token
+from footplate.wire.list_order import in_order
+from footplate.wire.paging import cut_page, list_json
 from footplate.wire.vertex_v1.dataset_requests import (
-    in_order,
+    DATASET_ORDERS,
     read_export,
     read_import,
     without_ignored,
@@ -64,12 +65,13 @@ class DatasetsApi(ResourcesApi):
         collection = name_of(call, "").inner(DATASETS, "").collection
         text = call.parameter("filter") or ""
         asked = f"{collection}?{text}&{order}"
-        begin = parse_number_token(call.parameter("pageToken", "page_token"), asked) or 0
-        end = begin + PAGES.size(call.parameter("pageSize", "page_size"))
-        found = in_order(self._all(collection, text), order)
-        more = str(end) if len(found) > end else None
-        shown = self._formatter.all(DATASET, found[begin:end])
-        return list_json(DATASET.listed, [*shown], more, asked)
+        where = parse_tracking_filter(text, DATASETS)
+        read = partial(self._resources.list, collection, where=where, limit=_AT_ONCE)
+        size = PAGES.size(call.parameter("pageSize", "page_size"))
+        ordered = in_order(items_of(read), order, DATASET_ORDERS)
+        token = call.parameter("pageToken", "page_token")
+        found, more = cut_page(ordered, size, token, asked)
+        return list_json(DATASET.listed, [*self._formatter.all(DATASET, found)], more, asked)
 
     def import_files(self, call: Call) -> JsonObject:
         name, files = dataset_name(call), read_import(call.body())
@@ -99,16 +101,6 @@ class DatasetsApi(ResourcesApi):
                 return operation_json(name, found)
             raise NotFound(f"{name} has no {match[1]} with the number {match[2]}")
         return TrackingOperations(DATASET, self, self._resources).get(call)
-
-    def _all(self, collection: str, text: str) -> Sequence[Resource]:
-        found: tuple[Resource, ...] = ()
-        where, after = parse_tracking_filter(text, DATASETS), None
-        while True:
-            page = self._resources.list(collection, where=where, limit=_AT_ONCE, after=after)
-            found = (*found, *page.items)
-            after = page.next_key
-            if after is None:
-                return found
 
     def _body(self, call: Call) -> JsonObject:
         return without_ignored(call.body())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from footplate.api.json_route import Call
 from footplate.api.operations import deletion
@@ -12,15 +12,15 @@ from footplate.control.models import ModelRegistry
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.export_folders import export_folder
-from footplate.domain.filters import Filter
 from footplate.domain.machines import unknown_region
-from footplate.domain.model_registry import Model
 from footplate.domain.names import ModelName
 from footplate.ports.clock import Clock
+from footplate.ports.pages import items_of
 from footplate.wire.filters.jobs import parse_filter
 from footplate.wire.json_text import JsonObject
-from footplate.wire.paging import list_json, parse_token
-from footplate.wire.vertex_v1.model_order import in_order
+from footplate.wire.list_order import in_order
+from footplate.wire.paging import cut_page, list_json, parse_token
+from footplate.wire.vertex_v1.model_order import MODEL_ORDERS
 from footplate.wire.vertex_v1.model_requests import (
     read_alias_changes,
     read_export,
@@ -31,15 +31,6 @@ from footplate.wire.vertex_v1.model_responses import export_operation, model_jso
 from footplate.wire.vertex_v1.queries import MODEL_VOCABULARY, PAGES
 
 _AT_ONCE = 1000
-
-
-def _read_place(key: str | None) -> int:
-    """Returns the offset in a page token. Raises InvalidArgument if no answer had this token."""
-    if key is not None and not re.fullmatch("[0-9]{1,9}", key):
-        raise InvalidArgument.of(
-            (Violation("pageToken", ("allowed: the nextPageToken of the last answer")),)
-        )
-    return int(key or 0)
 
 
 class ModelsApi:
@@ -76,43 +67,23 @@ class ModelsApi:
         where = parse_filter(text, MODEL_VOCABULARY)
         token = call.parameter("pageToken", "page_token")
         if order := call.parameter("orderBy", "order_by"):
+            # Sorted out of all models: projects have few.
             asked = f"{collection}?{text}&{order}"
-            return self._list_in_order(collection, where, asked, order, size, token)
+            read = partial(self._registry.list, collection, where=where, limit=_AT_ONCE)
+            every = [(model, model.default) for model in items_of(read)]
+            shown, more = cut_page(in_order(every, order, MODEL_ORDERS), size, token, asked)
+            return list_json("models", [model_json(*entry) for entry in shown], more, asked)
         asked = f"{collection}?{text}"
         after = parse_token(token, asked)
         page = self._registry.list(collection, where=where, limit=size, after=after)
         found = [model_json(model, model.default) for model in page.items]
         return list_json("models", found, page.next_key, asked)
 
-    def _list_in_order(
-        self,
-        collection: str,
-        where: Filter | None,
-        asked: str,
-        order: str,
-        size: int,
-        token: str | None,
-    ) -> JsonObject:
-        """Returns a page of models in the given order, from all models: projects have few."""
-        every: list[Model] = []
-        after: str | None = None
-        while True:
-            page = self._registry.list(collection, where=where, limit=_AT_ONCE, after=after)
-            every += page.items
-            after = page.next_key
-            if after is None:
-                break
-        ordered = in_order([(model, model.default) for model in every], order)
-        begin = _read_place(parse_token(token, asked))
-        shown = ordered[begin : begin + size]
-        more = str(begin + size) if len(ordered) > begin + size else None
-        return list_json("models", [model_json(*entry) for entry in shown], more, asked)
-
     def list_versions(self, call: Call) -> JsonObject:
         """Returns all versions of a model on one page, the oldest first without ``orderBy``."""
         model, _ = self._registry.get(model_of(call)[0])
         oldest = [(model, version) for version in model.versions]
-        found = in_order(oldest, call.parameter("orderBy", "order_by") or "")
+        found = in_order(oldest, call.parameter("orderBy", "order_by") or "", MODEL_ORDERS)
         return {"models": [model_json(*entry, versioned=True) for entry in found]}
 
     def patch(self, call: Call) -> JsonObject:

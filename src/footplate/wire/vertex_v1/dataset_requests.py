@@ -1,9 +1,9 @@
-"""The requests to DatasetService that other collections don't have, and the order of its lists."""
+"""The requests to DatasetService that other collections don't have, and the orders of its lists."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,6 @@ from footplate.domain.datasets import TABLES, ImportedFiles, data_type_of
 from footplate.domain.tracking.resources import DISPLAY_NAME, Resource
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import JsonObject, format_object
-from footplate.wire.list_order import parse_parts
 from footplate.wire.vertex_v1.dataset_models import (
     ExportData,
     ExportDataConfig,
@@ -25,7 +24,7 @@ from footplate.wire.vertex_v1.split_models import split_of
 
 SYSTEM_LABELS = "aiplatform.googleapis.com/"
 """What the keys of labels begin with that only the service sets."""
-_ORDERS: Mapping[str, Callable[[Resource], Any]] = MappingProxyType(
+DATASET_ORDERS: Mapping[str, Callable[[Resource], Any]] = MappingProxyType(
     {
         "displayName": lambda record: record.text(DISPLAY_NAME).casefold(),
         "createTime": lambda record: record.create_time,
@@ -102,14 +101,3 @@ def plan_of(config: str) -> ExportPlan:
     if message.filter_split is not None:
         split = split_of(message.filter_split, SplitMethod.FILTERS)
     return ExportPlan(split, message.annotation_schema_uri or "", for_training)
-
-
-def in_order(records: Sequence[Resource], text: str) -> list[Resource]:
-    """Sorts datasets; equal ones keep their order.
-
-    Raises InvalidArgument: the text is not an order.
-    """
-    found = list(records)
-    for field, descending in reversed(parse_parts(text, _ORDERS)):
-        found.sort(key=field, reverse=descending)
-    return found
