@@ -191,7 +191,7 @@ def run_client(client: Client) -> Row:
 
 @dataclass(frozen=True)
 class Containers:
-    """What the service and the client are told of the engine; nothing where there is none."""
+    """Settings of the service and variables of the client that name the engine, if there is one."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -28,6 +28,10 @@ _CHUNK_BYTES = 1 << 20
 _CONTENT_TYPES = {"csv": "text/csv", "jsonl": "application/jsonl"}
 
 
+class Stopped(Exception):
+    """An export is to end before it is complete; a later one may begin again."""
+
+
 class Storage(Readable, Protocol):
     """The part of ``ports.object_storage.ObjectStorage`` that an export needs."""
 
@@ -87,7 +91,7 @@ def export_data(
 ) -> ExportedData:
     """Writes the data of a dataset into ``directory``, which only this export uses.
 
-    ``check`` is called for each line that is read, and may raise to end the export.
+    ``check`` is called for each line that is read, and may raise ``Stopped``.
 
     Raises:
         FailedPrecondition: the data is wrong, or doesn't fit the split, or a set has no row.

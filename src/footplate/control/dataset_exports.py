@@ -6,9 +6,10 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event
 
-from footplate.control.data_exports import delete_data, export_data
+from footplate.control.data_exports import Stopped, delete_data, export_data
 from footplate.control.dataset_files import find_files
 from footplate.control.datasets import change_record, write_fields
 from footplate.control.job_buckets import BucketScope, JobBuckets
@@ -20,6 +21,7 @@ from footplate.domain.tracking.names import DATASETS
 from footplate.domain.tracking.resources import Resource
 from footplate.ports.clock import Clock
 from footplate.ports.object_storage import ObjectStorage
+from footplate.ports.pages import items_of
 from footplate.ports.tracking import TrackingStore
 from footplate.wire.vertex_v1.dataset_fields import (
     EXPORTING,
@@ -33,15 +35,11 @@ _AT_ONCE = 100
 _log = logging.getLogger(__name__)
 
 
-class Stopped(Exception):
-    """The server stops; the next one begins the export again."""
-
-
 @dataclass(frozen=True)
 class Exported:
     """The result of an export: files or patterns of files, and the items in each of the three sets.
 
-    ``counts`` may be empty: they are told only of exports for training.
+    ``counts`` may be empty: only exports for training have them.
     """
 
     files: tuple[str, ...]
@@ -75,13 +73,9 @@ class DatasetExports:
     def _exporting(self) -> Iterator[Resource]:
         where = Equals((EXPORTING,), Comparator.EQUAL, value=True)
         for collection in self._store.collections():
-            after: str | None = None
-            more = collection.endswith(f"/{DATASETS}")
-            while more:
-                page = self._store.list(collection, where=where, limit=_AT_ONCE, after=after)
-                yield from page.items
-                after = page.next_key
-                more = after is not None
+            if collection.endswith(f"/{DATASETS}"):
+                read = partial(self._store.list, collection, where=where, limit=_AT_ONCE)
+                yield from items_of(read)
 
     def _do(self, record: Resource, operation: DatasetOperation) -> None:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from footplate.control.dataset_files import find_files
+from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_updates import TRIES
 from footplate.domain.datasets import (
     Dataset,
@@ -26,8 +27,8 @@ from footplate.domain.errors import (
 from footplate.domain.names import DatasetName, GcsUri
 from footplate.domain.tracking.names import DATASETS, TrackingName
 from footplate.domain.tracking.resources import Fields, Resource, change_fields
-from footplate.ports.buckets import Buckets
 from footplate.ports.clock import Clock
+from footplate.ports.object_storage import ObjectStorage
 from footplate.ports.tracking import TrackingStore
 from footplate.wire.vertex_v1.dataset_fields import (
     dataset_of,
@@ -44,24 +45,26 @@ MAX_IMPORTS = 10_000
 class Datasets:
     """The datasets. They are records of the same kind as TensorBoards.
 
-    ``wake`` is called when there is an export to do.
+    ``wake`` is called when there is an export to do. ``shared`` is the setting ``shared_buckets``.
     """
 
     def __init__(
         self,
         store: TrackingStore,
-        buckets: Buckets,
+        buckets: ObjectStorage,
         clock: Clock,
         wake: Callable[[], None] = lambda: None,
+        shared: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._buckets = buckets
         self._clock = clock
         self._wake = wake
+        self._shared = shared
 
     def get(self, name: DatasetName) -> Dataset:
         """Returns the dataset of this name. Raises NotFound."""
-        return dataset_of(self._store.get(tracking_name(name)))
+        return read_dataset(self._store, name)
 
     def operation(self, name: DatasetName, number: int) -> DatasetOperation:
         """Returns an import or export. Raises NotFound."""
@@ -81,7 +84,7 @@ class Datasets:
         """
         now = self._clock.now()
         operation = DatasetOperation(OperationKind.IMPORT, api_version, now, end_time=now)
-        if (error := self._missing(files)) is not None:
+        if (error := self._missing(name, files)) is not None:
             operation = replace(operation, code=error.code, message=error.message)
 
         def add(record: Resource) -> Resource:
@@ -108,6 +111,7 @@ class Datasets:
             NotFound: the dataset doesn't exist.
             FailedPrecondition: it has no files.
             InvalidArgument: the directory's bucket doesn't exist.
+            PermissionDenied: the bucket belongs to another project.
             Aborted: another export writes to the directory; or others kept writing the record.
         """
         dataset = self.get(name)
@@ -117,7 +121,7 @@ class Datasets:
             )
             raise FailedPrecondition(f"{name} has no files to export: {way} files first")
         try:
-            self._buckets.bucket(GcsUri.parse(directory, "").bucket)
+            self._usable(name).bucket(GcsUri.parse(directory, "").bucket)
         except NotFound as error:
             field = "exportConfig.gcsDestination.outputUriPrefix"
             raise InvalidArgument.of((Violation(field, error.message),)) from None
@@ -142,14 +146,24 @@ class Datasets:
     def _newest(self, name: DatasetName, add: Callable[[Resource], Resource]) -> DatasetOperation:
         return operations_of(change_record(self._store, tracking_name(name), add))[-1]
 
-    def _missing(self, files: Sequence[ImportedFiles]) -> ServiceError | None:
-        """Returns the error that one of the files doesn't exist; None: all exist."""
+    def _usable(self, name: DatasetName) -> ObjectStorage:
+        """Returns the buckets that the dataset's project may use."""
+        return JobBuckets(self._buckets, BucketScope(name.project), self._shared)
+
+    def _missing(self, name: DatasetName, files: Sequence[ImportedFiles]) -> ServiceError | None:
+        """Returns the error that one of the files can't be found; None: all are there."""
+        buckets = self._usable(name)
         for uri in dict.fromkeys(uri for each in files for uri in each.uris):
             try:
-                next(find_files(self._buckets, uri))
+                next(find_files(buckets, uri))
             except ServiceError as error:
                 return error
         return None
+
+
+def read_dataset(store: TrackingStore, name: DatasetName) -> Dataset:
+    """Returns the dataset of this name. Raises NotFound."""
+    return dataset_of(store.get(tracking_name(name)))
 
 
 def tracking_name(name: DatasetName) -> TrackingName:

@@ -10,6 +10,7 @@ from threading import Event, Lock
 
 from footplate.control.data_exports import (
     ExportedData,
+    Stopped,
     annotation_of,
     delete_data,
     export_data,
@@ -24,10 +25,6 @@ from footplate.ports.object_storage import ObjectStorage
 
 AT_ONCE = 2
 """Exports at the same time; each keeps a core busy."""
-
-
-class _Stopped(Exception):
-    """The pipeline was cancelled, or this server stops or leads no longer."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class PipelineData:
             if not running.future.done():
                 return None
             del self._running[job.uid]
-        with suppress(_Stopped):
+        with suppress(Stopped):
             return running.future.result()
         return None
 
@@ -108,7 +105,7 @@ class PipelineData:
     def _export(self, job: Job, data: InputData, cancelled: Event) -> ExportedData:
         def check() -> None:
             if cancelled.is_set() or self._closed.is_set() or not self._leads():
-                raise _Stopped
+                raise Stopped
 
         buckets = JobBuckets(self._buckets, BucketScope.of(job), self._shared)
         dataset = self._find(parse_dataset_name(data.dataset))
@@ -125,7 +122,7 @@ class PipelineData:
             )
         except (Aborted, Unavailable):
             raise
-        except (ServiceError, _Stopped):
+        except (ServiceError, Stopped):
             if self._leads() and not self._closed.is_set():
                 with suppress(ServiceError):  # files that nobody will miss
                     delete_data(directory, buckets)

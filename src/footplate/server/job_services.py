@@ -15,7 +15,7 @@ from urllib.request import Request
 
 import uv
 
-from footplate.control.datasets import tracking_name
+from footplate.control.datasets import read_dataset
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
 from footplate.control.package_patterns import PackagePatterns
@@ -45,7 +45,6 @@ from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
 from footplate.server.package_sources import read_sources
 from footplate.server.tuning_services import TuningServices
-from footplate.wire.vertex_v1.dataset_fields import dataset_of
 
 if TYPE_CHECKING:
     from footplate.server.context import ServiceContext
@@ -242,8 +241,10 @@ def _find_model(store: ModelStore, name: ModelName) -> Model | None:
 
 
 def _find_dataset(store: TrackingStore, name: DatasetName) -> Dataset | None:
-    found = store.find((tracking_name(name),))
-    return dataset_of(found[0]) if found else None
+    try:
+        return read_dataset(store, name)
+    except NotFound:
+        return None
 
 
 class JobServices:

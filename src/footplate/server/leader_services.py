@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from footplate.control.admission import Admission
 from footplate.control.control_loop import Loop
 from footplate.control.cycle import Cycle
 from footplate.control.dataset_exports import DatasetExporter, DatasetExports
-from footplate.control.datasets import tracking_name
+from footplate.control.datasets import read_dataset
 from footplate.control.evaluations import Evaluations
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
@@ -37,7 +38,6 @@ from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.tuning_services import TuningServices
-from footplate.wire.vertex_v1.dataset_fields import dataset_of
 
 if TYPE_CHECKING:
     from footplate.server.context import ServiceContext
@@ -116,7 +116,7 @@ class LeaderServices:
         self._pipeline_data = PipelineData(
             buckets,
             settings.shared_buckets,
-            lambda name: dataset_of(fenced.tracking.get(tracking_name(name))),
+            partial(read_dataset, fenced.tracking),
             leads,
             lambda uid: self._tuner.changed(uid),
         )

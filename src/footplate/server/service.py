@@ -169,6 +169,7 @@ class Service:
             context.buckets,
             context.clock,
             context.leader.wake_exports,
+            settings.shared_buckets,
         )
         backend = partial(local_backend, settings, data_dir, archive, promised)
         leadership_services = LeadershipServices(

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.control.dataset_exports import DatasetExporter, DatasetExports, Exported, Stopped
+from footplate.control.data_exports import Stopped
+from footplate.control.dataset_exports import DatasetExporter, DatasetExports, Exported
 from footplate.control.dataset_files import find_files
 from footplate.control.datasets import MAX_IMPORTS, Datasets, tracking_name
 from footplate.domain.datasets import (
@@ -204,3 +205,13 @@ def test_an_export_reads_no_file_of_another_project(rig: Rig) -> None:
     with pytest.raises(PermissionDenied, match="belongs to the project 'other'"):
         DatasetExporter(rig.buckets, ()).export(secret, operation(), lambda: False)
     assert DatasetExporter(rig.buckets, ("b-*",)).export(secret, operation(), lambda: False).files
+
+
+def test_a_project_imports_and_exports_by_its_own_buckets_alone(rig: Rig) -> None:
+    rig.buckets.create_bucket("others", project="secret")
+    rig.buckets.write("others", "a.jsonl", [b"{}\n"])
+    done = rig.datasets.import_files(NAME, [ImportedFiles("s", ("gs://others/a.jsonl",))], "v1")
+    assert (done.code, rig.datasets.get(NAME).sources) == (Code.PERMISSION_DENIED, ())
+    rig.begin()
+    with pytest.raises(PermissionDenied, match="bucket 'others' belongs to the project 'secret'"):
+        rig.datasets.export(NAME, "gs://others/out/", "{}", "v1")
