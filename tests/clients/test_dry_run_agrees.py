@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from footplate.cli.config_file import read_config
-from footplate.cli.jobs.custom_job import make_job as make_custom_job
-from footplate.cli.jobs.training_job import make_job as make_training_job
-from footplate.cli.jobs.tuning_job import make_job as make_tuning_job
+from footplate.cli.jobs.custom_job_draft import make_job as make_custom_job
+from footplate.cli.jobs.training_job_draft import make_job as make_training_job
+from footplate.cli.jobs.tuning_job_draft import make_job as make_tuning_job
 from footplate.cli.main import main
 from footplate.domain.quotas import Quota
 from footplate.server import service as composition

@@ -10,7 +10,7 @@ from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
-from footplate.backends.engine.silences import MAX_GAP_S
+from footplate.backends.engine.lost_nodes import MAX_CLOCK_GAP_S
 from footplate.backends.engine.warm_launchers import WarmLaunchers
 from footplate.protocol.ticket import SupervisorTicket
 from tests.support.fake_engine import LEASE_S, FakeEngine
@@ -115,8 +115,8 @@ class World:
     def pass_time(self, seconds: float) -> None:
         """Nothing happens, and the server is there."""
         end_s = self.now_s + seconds
-        while end_s - self.now_s > MAX_GAP_S:
-            self.now_s += MAX_GAP_S
+        while end_s - self.now_s > MAX_CLOCK_GAP_S:
+            self.now_s += MAX_CLOCK_GAP_S
             self.backend.look_at_clock()
         self.now_s = end_s
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from footplate.client.http_client import Connection
 from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
 from footplate.client.persistent_resources import PersistentResources
 from footplate.client.records import Job, LogLine
-from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.domain.errors import InvalidArgument, NotFound, UnknownError
 from footplate.domain.names import (
@@ -25,16 +24,66 @@ from footplate.domain.names import (
 )
 from footplate.domain.stacks import Report
 from footplate.wire.footplate_v1.events import Event
+from footplate.wire.footplate_v1.quotas import Quota
+from footplate.wire.footplate_v1.quotas import Quotas as QuotaList
 from footplate.wire.footplate_v1.status import Ending, Status
 from footplate.wire.json_text import JsonObject, objects
 from footplate.wire.restart_counts import MOST_NAMES
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from footplate.client.jobs import FailedJob
-    from footplate.client.quotas import Quotas
     from footplate.client.validation import Validations
     from footplate.wire.footplate_v1.trials import Measurement, TrialList
     from footplate.wire.footplate_v1.usage import ReplicaUsage
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """The client of ``/footplate/v1/quotas``, and of ``quota`` of a project in a region."""
+
+    _connection: Connection
+
+    def list(self) -> tuple[Quota, ...]:
+        """Returns a quota for each project and region that has one; ``*`` comes first."""
+        return QuotaList.decode(self._connection.call("GET", "/footplate/v1/quotas")).quotas
+
+    def get(self, project: str, region: str) -> Quota:
+        return Quota.decode(self._connection.call("GET", _path(project, region)))
+
+    def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> Quota:
+        """Sets these limits (None removes one), and keeps all others. Raises InvalidArgument."""
+        body: dict[str, JsonValue] = {"limits": dict(limits)}
+        return Quota.decode(self._connection.call("PATCH", _path(project, region), body=body))
+
+    def remove(self, project: str, region: str) -> Quota:
+        """Removes all limits of exactly this project and region; returns those then in force."""
+        return Quota.decode(self._connection.call("DELETE", _path(project, region)))
+
+
+def _path(project: str, region: str) -> str:
+    place = f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}"
+    return f"/footplate/v1/{place}/quota"
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The client for regions. It returns JSON with ``name``, ``backend``, ``facts``, ..."""
+
+    _connection: Connection
+
+    def list(self) -> list[JsonObject]:
+        """Returns the regions; ``*`` stands for all regions that the settings don't name."""
+        return objects(self._connection.call("GET", "/footplate/v1/regions").get("regions"))
+
+    def check(self, region: str) -> JsonObject:
+        """Checks a region's engine now, by a job there, too; returns the report. Raises NotFound.
+
+        The server limits the time.
+        """
+        path = f"/footplate/v1/regions/{quote(region, safe='')}/check"
+        return self._connection.call("GET", path, unlimited=True)
 
 
 @dataclass(frozen=True)
@@ -81,7 +130,6 @@ class Service:
     @property
     def quotas(self) -> Quotas:
         # Imported here: see ``validations``.
-        from footplate.client.quotas import Quotas
 
         return Quotas(self._connection)
 

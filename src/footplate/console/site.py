@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -21,10 +22,65 @@ from footplate.console.formatting import FILTERS, ICONS, KINDS
 from footplate.console.hours import HOUR_FILTERS
 from footplate.console.operations import Answer, call_operation
 from footplate.console.sessions import COOKIE, Sessions
-from footplate.console.shared_answers import SharedAnswers
 from footplate.console.static_files import StaticFiles
 from footplate.domain.errors import NotFound, PermissionDenied, ServiceError
 from footplate.wire.json_text import JsonObject
+
+T = TypeVar("T")
+LONGEST_SHARED_S = 1.0
+"""An answer is shared for so long, though nothing has changed."""
+MOST_SHARED = 200
+
+
+@dataclass(frozen=True)
+class _Shared:
+    changes: object
+    begun: float
+    answer: asyncio.Future[Any]
+    """Any: each key has a type of its own."""
+
+
+class SharedAnswers:
+    """Answers that readers share in one event loop; none is older than the change that its
+    reader knows of.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, _Shared] = {}
+
+    async def get(self, key: Hashable, changes: object, read: Callable[[], Awaitable[T]]) -> T:
+        """Returns the answer of ``read``, shared by calls with the same ``key`` and ``changes``.
+
+        ``key`` stands for the question and the reader; ``changes`` differs after each change.
+        Raises the error of ``read``, which isn't stored.
+        """
+        now = asyncio.get_running_loop().time()
+        known = self._found.get(key)
+        if known is None or not _holds(known, changes, now):
+            self._forget(changes, now)
+            known = _Shared(changes, now, asyncio.ensure_future(read()))
+            known.answer.add_done_callback(_look_at)
+            self._found[key] = known
+        answer: T = await asyncio.shield(known.answer)
+        return answer
+
+    def _forget(self, changes: object, now: float) -> None:
+        kept = {key: each for key, each in self._found.items() if _holds(each, changes, now)}
+        self._found = kept if len(kept) < MOST_SHARED else {}
+
+
+def _holds(known: _Shared, changes: object, now: float) -> bool:
+    failed = known.answer.done() and (
+        known.answer.cancelled() or known.answer.exception() is not None
+    )
+    return known.changes == changes and now - known.begun <= LONGEST_SHARED_S and not failed
+
+
+def _look_at(answer: asyncio.Future[Any]) -> None:
+    """Retrieves an error that nobody may have waited for; asyncio would log it otherwise."""
+    if not answer.cancelled():
+        answer.exception()
+
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -37,7 +93,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Accept, Accept-Encoding, Cookie, HX-Request",
 }
-T = TypeVar("T")
 _COMPRESSED_FROM = 1000
 _PAGE = "100"
 """Items of lists that are asked for at once."""

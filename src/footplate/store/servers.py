@@ -6,13 +6,12 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, text, update
 
 from footplate.domain.errors import FailedPrecondition, NotLeading
 from footplate.ports.leases import Lease
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.servers import Member
-from footplate.store.database_clock import MICROS, now_micros
 from footplate.store.documents import read, write
 from footplate.store.tables import home, leases, servers
 from footplate.store.transactions import Transactions
@@ -21,6 +20,14 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from footplate.store.row_codec import Record
+
+
+MICROS = 1_000_000
+_NOW = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+
+
+def now_micros(connection: Connection) -> int:
+    return int(connection.scalar(_NOW) or 0)
 
 
 # The leader's lease in PostgreSQL, and its substitute for a single server.

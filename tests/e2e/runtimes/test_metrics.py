@@ -9,7 +9,7 @@ from footplate.domain.replica_records import MetricRecord, Record
 from footplate.domain.runtimes import Runtime, Runtimes
 from footplate.replica.journal import Journal
 from footplate.replica.metrics.metric_records import MetricRecords
-from footplate.replica.metrics.scanner import Scanner
+from footplate.replica.metrics.watcher import Scanner
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import decode_reports
 from tests.e2e.runtimes.test_runtimes import prepare, run

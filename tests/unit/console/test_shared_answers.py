@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from footplate.console import shared_answers
-from footplate.console.shared_answers import SharedAnswers
+from footplate.console import site
+from footplate.console.site import SharedAnswers
 
 
 class _Reader:
@@ -21,7 +21,7 @@ class _Reader:
 
 
 def test_who_asks_at_once_gets_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_answers, "LONGEST_S", 3600.0)
+    monkeypatch.setattr(site, "LONGEST_SHARED_S", 3600.0)
 
     async def ask() -> list[int]:
         shared, reader = SharedAnswers(), _Reader()
@@ -33,7 +33,7 @@ def test_who_asks_at_once_gets_one_answer(monkeypatch: pytest.MonkeyPatch) -> No
 def test_after_a_change_and_for_another_reader_it_is_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shared_answers, "LONGEST_S", 3600.0)
+    monkeypatch.setattr(site, "LONGEST_SHARED_S", 3600.0)
 
     async def ask() -> list[int]:
         shared, reader = SharedAnswers(), _Reader()
@@ -44,7 +44,7 @@ def test_after_a_change_and_for_another_reader_it_is_read_again(
 
 
 def test_it_is_read_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_answers, "LONGEST_S", -1.0)
+    monkeypatch.setattr(site, "LONGEST_SHARED_S", -1.0)
 
     async def ask() -> list[int]:
         shared, reader = SharedAnswers(), _Reader()

@@ -14,10 +14,10 @@ import pytest
 from footplate.domain.replica_records import MetricRecord, TagsRecord
 from footplate.replica.journal import Journal
 from footplate.replica.metrics import metric_records as finding
-from footplate.replica.metrics import scanner as looking
+from footplate.replica.metrics import watcher
 from footplate.replica.metrics.event_directories import name_source, outermost
 from footplate.replica.metrics.metric_records import MetricRecords
-from footplate.replica.metrics.scanner import Scanner
+from footplate.replica.metrics.watcher import Scanner
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import decode_reports
 from tests.unit.replica_metrics.event_writer import (
@@ -251,7 +251,7 @@ def test_more_entries_than_are_looked_through(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is nearer comes first; the other place is looked through all the same."""
-    monkeypatch.setattr(looking, "MOST_ENTRIES", 20)
+    monkeypatch.setattr(watcher, "MOST_ENTRIES", 20)
     write(bench.job_dir / "a" / "tfevents", told(1.0))
     for number in range(30):
         (bench.job_dir / "a" / "deep" / str(number)).mkdir(parents=True)
@@ -270,7 +270,7 @@ def make(folder: Path) -> Path:
 
 
 def test_more_files_than_are_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "MOST_FILES", 3)
+    monkeypatch.setattr(watcher, "MOST_FILES", 3)
     for number in range(5):
         write(bench.work / f"tfevents.{number}", told(1.0))
     assert len(bench.look()) == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
@@ -17,15 +17,61 @@ from starlette.types import Receive, Scope, Send
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.body import Body
-from footplate.api.storage_v1.matching_objects import list_matching, read_glob
 from footplate.api.storage_v1.object_names import object_in
 from footplate.api.storage_v1.query_parameters import conditions_in, flag_in, limit_in, number_in
 from footplate.api.storage_v1.resources import draft_of, media_headers, object_resource, patched
 from footplate.api.storage_v1.responses import error_answer
-from footplate.domain.errors import FailedPrecondition, NotFound, OutOfRange
+from footplate.domain.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    OutOfRange,
+    Violation,
+)
+from footplate.domain.globs import Glob
 from footplate.ports.buckets import Listing, ObjectInfo
 from footplate.ports.object_storage import Conditions, ObjectStorage
-from footplate.wire.json_text import JsonObject
+from footplate.wire.json_text import JsonObject, describe
+
+SCANNED = 1000
+MAX_SCANS = 50
+"""What one page looks through at most; it has a token then, however few names match."""
+
+
+def read_glob(text: str) -> Glob:
+    """Reads a pattern. Raises InvalidArgument."""
+    try:
+        return Glob(text)
+    except ValueError as error:
+        said = f"{describe(text)} given; allowed: {error}"
+        raise InvalidArgument.of((Violation("matchGlob", said),)) from None
+
+
+def list_matching(scan: Callable[..., Listing], glob: Glob, start: str, limit: int) -> Listing:
+    """Returns a page of matching objects and prefixes, from ``start`` on.
+
+    ``scan`` takes ``start`` and ``limit``, and returns a page of all names.
+    """
+    objects: list[ObjectInfo] = []
+    prefixes: list[str] = []
+    following: str | None = max(start, glob.prefix)
+    for _ in range(MAX_SCANS):
+        page = scan(start=following, limit=SCANNED)
+        found = [(each.name, each) for each in page.objects] + [(p, None) for p in page.prefixes]
+        for name, info in sorted(found, key=lambda pair: pair[0]):
+            if not glob.matches(name):
+                continue
+            if len(objects) + len(prefixes) == limit:
+                return Listing(tuple(objects), tuple(prefixes), name)
+            if info is None:
+                prefixes.append(name)
+            else:
+                objects.append(info)
+        following = page.next_token
+        if following is None or following[: len(glob.prefix)] > glob.prefix:
+            return Listing(tuple(objects), tuple(prefixes), None)
+    return Listing(tuple(objects), tuple(prefixes), following)
+
 
 CHUNK_BYTES = 1 << 20
 _RANGE = re.compile(r"\s*+bytes\s*+=\s*+(\d{0,18})\s*+-\s*+(\d{0,18})\s*+", re.ASCII)

@@ -16,8 +16,8 @@ from footplate.cli.keyboard_interrupt import INTERRUPTED
 from footplate.cli.output_format import cell, render, render_list
 from footplate.cli.table import boxed
 from footplate.cli.terminal_text import disarm, spell_json
+from footplate.cli.trials.commands import show_trials
 from footplate.cli.trials.fields import find_trial
-from footplate.cli.trials.show import show_trials
 from footplate.cli.trials.summary import is_tuning, summary, trial_counts
 from footplate.cli.usage_report import CHART_WIDTH, usage_table
 from footplate.domain.errors import NotFound

@@ -140,7 +140,7 @@ def create(
         raise click.UsageError("--worker-pool-spec or --config is needed")
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.config_file import read_config
-    from footplate.cli.jobs.custom_job import CustomJobDraft, PoolArguments
+    from footplate.cli.jobs.custom_job_draft import CustomJobDraft, PoolArguments
     from footplate.cli.jobs.submission import submit
 
     project, uris = session.project, tuple(python_package_uris)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from footplate.cli.jobs.training_job import make_job
+from footplate.cli.jobs.training_job_draft import make_job
 from footplate.cli.linux_only import require_linux
 from footplate.cli.local_runs.job_run import PROJECT, require_version, run_to_end
 from footplate.cli.packaging.archive import Source

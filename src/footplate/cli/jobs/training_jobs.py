@@ -99,7 +99,7 @@ def training(
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.config_file import read_config
     from footplate.cli.jobs.submission import submit
-    from footplate.cli.jobs.training_job import TrainingJobDraft
+    from footplate.cli.jobs.training_job_draft import TrainingJobDraft
 
     content = read_config(Path(config), "ai-platform jobs submit training") if config else {}
     options["default_region"] = default_region(os.environ, "ai_platform", DEFAULT_REGION)

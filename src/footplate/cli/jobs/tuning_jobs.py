@@ -99,7 +99,7 @@ def create(
     # Imported here: help texts need no YAML.
     from footplate.cli.config_file import read_config
     from footplate.cli.jobs.submission import submit
-    from footplate.cli.jobs.tuning_job import TuningJobDraft, make_job
+    from footplate.cli.jobs.tuning_job_draft import TuningJobDraft, make_job
 
     options["kms_key_name"] = kms_key_name(options, session.project)
     request = make_job(display_name, read_config(Path(config), "ai hp-tuning-jobs create"), options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -26,14 +27,56 @@ from footplate.store.named_rows import check_version, position_by_name, rows_beh
 from footplate.store.paging import Position, first_page
 from footplate.store.row_codec import Values
 from footplate.store.tables import tracking, tracking_links, tracking_points
-from footplate.store.tracking.rows import batches, resource_of, resource_values
 from footplate.store.transactions import Transactions
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from footplate.store.row_codec import Record
+    from footplate.store.row_codec import Record, Values
+
+
+_MOST_NAMES = 500
+"""In one query: databases bound the number of its parameters."""
+
+
+def resource_values(resource: Resource) -> Values:
+    body = {"updateTime": to_micros(resource.update_time), "fields": dict(resource.fields)}
+    outer, key = resource.name.outer, resource.unique_key
+    return {
+        "name": str(resource.name),
+        "uid": resource.uid,
+        "within": None if outer is None else str(outer),
+        "collection": resource.name.collection,
+        "unique_digest": None if key is None else sha256(key.encode()).hexdigest(),
+        "create_time": to_micros(resource.create_time),
+        "version": resource.version,
+        "body": documents.write_object(body),
+    }
+
+
+def resource_of(row: Record) -> Resource:
+    """Makes a resource from a row.
+
+    Raises DataLoss: the row is damaged, or of an unknown version.
+    """
+    try:
+        body = documents.load(row.body)
+        return Resource(
+            name=parse_tracking_name(row.name),
+            uid=row.uid,
+            create_time=from_micros(row.create_time),
+            update_time=from_micros(body["updateTime"]),
+            fields=body["fields"],
+            version=row.version,
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
+        raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
+
+
+def batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), _MOST_NAMES):
+        yield names[start : start + _MOST_NAMES]
 
 
 # Stores the points of time series.
