@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -24,47 +24,16 @@ from footplate.domain.names import (
 )
 from footplate.domain.stacks import Report
 from footplate.wire.footplate_v1.events import Event
-from footplate.wire.footplate_v1.quotas import Quota
-from footplate.wire.footplate_v1.quotas import Quotas as QuotaList
 from footplate.wire.footplate_v1.status import Ending, Status
 from footplate.wire.json_text import JsonObject, objects
 from footplate.wire.restart_counts import MOST_NAMES
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
-
     from footplate.client.jobs import FailedJob
+    from footplate.client.quotas import Quotas
     from footplate.client.validation import Validations
     from footplate.wire.footplate_v1.trials import Measurement, TrialList
     from footplate.wire.footplate_v1.usage import ReplicaUsage
-
-
-@dataclass(frozen=True)
-class Quotas:
-    """The client of ``/footplate/v1/quotas``, and of ``quota`` of a project in a region."""
-
-    _connection: Connection
-
-    def list(self) -> tuple[Quota, ...]:
-        """Returns a quota for each project and region that has one; ``*`` comes first."""
-        return QuotaList.decode(self._connection.call("GET", "/footplate/v1/quotas")).quotas
-
-    def get(self, project: str, region: str) -> Quota:
-        return Quota.decode(self._connection.call("GET", _path(project, region)))
-
-    def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> Quota:
-        """Sets these limits (None removes one), and keeps all others. Raises InvalidArgument."""
-        body: dict[str, JsonValue] = {"limits": dict(limits)}
-        return Quota.decode(self._connection.call("PATCH", _path(project, region), body=body))
-
-    def remove(self, project: str, region: str) -> Quota:
-        """Removes all limits of exactly this project and region; returns those then in force."""
-        return Quota.decode(self._connection.call("DELETE", _path(project, region)))
-
-
-def _path(project: str, region: str) -> str:
-    place = f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}"
-    return f"/footplate/v1/{place}/quota"
 
 
 @dataclass(frozen=True)
@@ -130,6 +99,7 @@ class Service:
     @property
     def quotas(self) -> Quotas:
         # Imported here: see ``validations``.
+        from footplate.client.quotas import Quotas
 
         return Quotas(self._connection)
 
