@@ -33,6 +33,7 @@ from tests.support.forked_process import run_forked
 from tests.support.gcloud import endpoint_variables, find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
+from tests.support.shares import MORE
 
 ENTRIES = entries("aip")
 PROJECT, REGION = "demo", "us-central1"
@@ -89,7 +90,12 @@ def test_the_corpus_is_there() -> None:
     assert sum(not entry.accepted for entry in ENTRIES) > 3
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=str)
+def name_by_turn(entry: Entry) -> str:
+    """Every fourth accepted file, and each refused one, goes through gcloud in each run."""
+    return str(entry) if not entry.accepted or ENTRIES.index(entry) % 4 == 0 else f"{MORE}{entry}"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_by_turn)
 def test_gcloud(service: Service, entry: Entry) -> None:
     job_id = f"gcloud_{entry}"
     home = service.folder / "home"

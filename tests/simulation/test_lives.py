@@ -15,6 +15,7 @@ from footplate.domain.lifecycle.replica_losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
 from footplate.domain.replica_records import EventRecord, LineRecord
 from tests.support.profiles import scaled
+from tests.support.shares import MORE
 from tests.support.simulator import World, live
 from tests.support.simulator.supervisor import Supervisor
 from tests.support.simulator.world import PROJECTS
@@ -22,7 +23,8 @@ from tests.support.simulator.world import PROJECTS
 LIVES = scaled(800)
 DEAF_LIVES = scaled(200)
 BATCHES = 10
-"""None of which is long: each run has them all."""
+EACH_TIME = 5
+"""So many batches are in each run, and the others are in a share of the long tests."""
 DEAF_BATCHES = 3
 STATES = {state.value for state in State}
 NEVER_STARTED = (ExitKind.UNPREPARED,)
@@ -33,7 +35,11 @@ def attempt_of(supervisor: Supervisor) -> int:
     return int(supervisor.attempt_id.rpartition("-")[2])
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+def name_by_turn(batch: int) -> str:
+    return str(batch) if batch < EACH_TIME else f"{MORE}{batch}"
+
+
+@pytest.mark.parametrize("batch", range(BATCHES), ids=name_by_turn)
 def test_lives(batch: int) -> None:
     crashes = takeovers = 0
     for seed in range(batch, LIVES, BATCHES):

@@ -1,7 +1,8 @@
 """Divides the long tests into shares: a run takes one of them, several runs take all.
 
-Long is a test that takes six seconds or more, and each that shares what takes long to make: an
-engine, or an environment that nothing else needs. The other tests run each time.
+Long is a test that takes five seconds or more, each that shares what takes long to make (an
+engine, an environment that nothing else needs, a script whose parts are tests), and each that tries
+more of the same. The other tests run each time.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
-LONG_S = 6.0
+LONG_S = 5.0
 WORKERS = 4
 SHARED = (
     "reduction/tests/torch",
+    "tests/clients/test_grpc.py",
+    "tests/clients/test_vertex_sdk_experiments.py",
     "tests/clients/test_zero_change.py",
     "tests/e2e/all_backends",
     "tests/e2e/containers",
@@ -32,7 +35,9 @@ SHARED = (
     "tests/e2e/service/test_idioms.py",
     "tests/e2e/slurm",
 )
-"""Folders and files whose tests are all long, for their engines and environments."""
+"""Folders and files whose tests are all long, for their engines, environments and scripts."""
+MORE = "more-"
+"""Parameters begin with it that try more of what others of the same test try each time."""
 EARLIER_SDKS = ("1.38.1", "1.71.1")
 """Releases of Google's SDK beside the newest one: tests name theirs as a parameter."""
 NONE, ALL, COMMIT = "none", "all", "commit"
@@ -85,8 +90,9 @@ def choose_clients(
 def is_long(name: str, seconds: Mapping[str, float]) -> bool:
     path, _, rest = name.partition("::")
     shared = any(path == place or path.startswith(f"{place}/") for place in SHARED)
-    earlier = any(release in rest.partition("[")[2] for release in EARLIER_SDKS)
-    return shared or earlier or seconds.get(name, 0.0) >= LONG_S
+    parameters = rest.partition("[")[2]
+    earlier = any(release in parameters for release in EARLIER_SDKS)
+    return shared or earlier or parameters.startswith(MORE) or seconds.get(name, 0.0) >= LONG_S
 
 
 def share_of(path: str, shares: Mapping[str, int], count: int) -> int:

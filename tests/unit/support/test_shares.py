@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.selection import Selection
-from tests.support.shares import ALL, choose_clients, divide, is_long, parse_share, share_of
+from tests.support.shares import ALL, LONG_S, choose_clients, divide, is_long, parse_share, share_of
 
 COUNT = 4
 
@@ -38,7 +38,7 @@ def test_another_word_is_no_share(text: str) -> None:
 
 
 def test_long_is_what_takes_long_or_needs_an_engine() -> None:
-    seconds = {"tests/a.py::test_long": 6.0, "tests/a.py::test_short": 5.9}
+    seconds = {"tests/a.py::test_long": LONG_S, "tests/a.py::test_short": LONG_S - 0.1}
 
     assert is_long("tests/a.py::test_long", seconds)
     assert not is_long("tests/a.py::test_short", seconds)
@@ -47,6 +47,8 @@ def test_long_is_what_takes_long_or_needs_an_engine() -> None:
     assert is_long("tests/clients/test_zero_change.py::test_new", seconds)
     assert is_long("tests/clients/test_new.py::test_new[a-1.71.1]", seconds)
     assert not is_long("tests/clients/test_new.py::test_new[a-2.7.0]", seconds)
+    assert is_long("tests/a.py::test_new[more-7]", seconds)
+    assert not is_long("tests/a.py::test_no_more", seconds)
 
 
 @given(st.dictionaries(st.sampled_from([f"tests/{n}.py::t" for n in range(20)]), st.floats(10, 99)))
