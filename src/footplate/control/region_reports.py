@@ -202,13 +202,17 @@ class _Question:
         found: EngineReport | None = None
         try:
             found = self._check()
+            # Before the answer is given: who has it finds in the log what is wrong.
+            self._log_new(found.problems)
         except Exception:
             _log.exception("Footplate can't check this engine")
         finally:
             with self._lock:
-                before, self._last, self._asking = self._last, found, False
+                self._last, self._asking = found, False
             self._answered.set()
-        known = () if before is None else before.problems
-        for problem in () if found is None else found.problems:
+
+    def _log_new(self, problems: tuple[str, ...]) -> None:
+        known = () if self._last is None else self._last.problems
+        for problem in problems:
             if problem not in known:
                 _log.warning("region %s: %s", self._region, problem)
