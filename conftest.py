@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.postgresql import Postgresql, private_postgresql, require_binaries
 from tests.support.profiles import NAME, load_profile
-from tests.support.run_report import RunReport
+from tests.support.run_report import LAST, RunReport
 from tests.support.selection import Selection, group_of, is_slow
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ def _leave_signals_as_they_were() -> Iterator[None]:
 
 
 pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = _leave_signals_as_they_were
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Marks a worker's last test: its teardown is that of all that the worker's tests shared."""
+    if nextitem is None:
+        item.user_properties.append((LAST, True))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

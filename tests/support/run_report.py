@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from _pytest.terminal import TerminalReporter
 
+LAST = "last test of the worker"
+"""The user property of a test in whose teardown all ends that the worker's tests shared."""
 INTERVAL_S = 15.0
 SLOWEST = 10
 MAX_LOAD = 4
@@ -52,7 +54,8 @@ class RunReport:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = plain_name(report.nodeid)
-        self._seconds[name] += report.duration
+        if report.when != "teardown" or (LAST, True) not in report.user_properties:
+            self._seconds[name] += report.duration
         if report.when == "call" and (inputs := dict(report.user_properties).get("inputs")):
             self._inputs[name] = inputs
         if report.skipped and not hasattr(report, "wasxfail"):

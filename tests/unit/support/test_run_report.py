@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 
-from tests.support import ROOT
+from tests.support import ROOT, run_report
 from tests.support.requirements import find_absent, read_packages
-from tests.support.run_report import describe_skips
+from tests.support.run_report import LAST, RunReport, describe_skips
 
 PLUGIN = """
 import pytest
@@ -101,3 +103,28 @@ def test_each_package_of_the_list_says_how_it_is_found() -> None:
 @pytest.mark.parametrize("package", ["postgresql", "slurm-wlm", "chromium", "podman", "g++"])
 def test_the_list_has_what_tests_ask_for(package: str) -> None:
     assert package in read_packages()
+
+
+def test_the_end_of_what_a_worker_shared_is_no_time_of_its_last_test(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    recorded: dict[str, float] = {}
+    monkeypatch.setattr(run_report, "record", recorded.update)
+    monkeypatch.setattr(run_report, "MAX_LOAD", 1000)
+    terminal = TerminalReporter(request.config, io.StringIO())
+    report = RunReport(terminal, "")
+    for name, properties in (("test_last", [(LAST, True)]), ("test_other", [])):
+        for when, seconds in (("setup", 1.0), ("call", 2.0), ("teardown", 30.0)):
+            done = pytest.TestReport(
+                f"a.py::{name}",
+                ("a.py", 1, name),
+                {},
+                "passed",
+                None,
+                when,  # type: ignore[arg-type]  # a word of three
+                user_properties=properties,
+                duration=seconds,
+            )
+            report.pytest_runtest_logreport(done)
+    report.pytest_terminal_summary()
+    assert recorded == {"a.py::test_last": 3.0, "a.py::test_other": 33.0}
