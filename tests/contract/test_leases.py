@@ -228,3 +228,19 @@ def test_after_a_lost_connection_everything_may_have_changed(
         with closing(open_store(url, server="other")) as other:
             other.create(make_job(), ())
         assert heard.next() == Notice(NoticeKind.JOB, make_job().uid)
+
+
+def make_table_and_fail(store: SqlStore) -> None:
+    with store._transactions.writing() as connection:
+        connection.execute(text("CREATE TABLE left_behind ()"))
+        raise ZeroDivisionError
+
+
+def test_what_fails_where_a_listener_was_is_taken_back(store: SqlStore) -> None:
+    """Its connection commits each statement at once, so it may serve nobody after it."""
+    with Heard(store):
+        pass
+    with pytest.raises(ZeroDivisionError):
+        make_table_and_fail(store)
+    with store._transactions.writing() as connection:
+        assert connection.execute(text("SELECT to_regclass('left_behind')")).scalar_one() is None

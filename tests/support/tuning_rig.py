@@ -132,6 +132,9 @@ class SearchRig:
         events = self.store.events(self.job.uid)
         return [each.event.message for each in events if each.event.kind == kind]
 
+    def prepare(self, number: int) -> None:
+        self._put(replace(self._run(number), state=State.PREPARING, attempt=1))
+
     def begin(self, number: int) -> None:
         run, now = self._run(number), self.clock.now()
         self._put(replace(run, state=State.RUNNING, attempt=1, start_time=now))

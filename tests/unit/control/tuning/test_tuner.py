@@ -75,6 +75,13 @@ def test_a_run_is_a_job_of_its_own_with_the_trials_arguments(rig: SearchRig) -> 
     assert f"--units={trial.point['units']}" in request["trainingInput"]["args"]
 
 
+def test_the_job_prepares_while_its_trials_do(rig: SearchRig) -> None:
+    begun(rig)
+    rig.prepare(1)
+    rig.settle()
+    assert rig.state_now() is State.PREPARING
+
+
 def test_the_job_runs_while_its_trials_do_and_ends_with_the_last_one(rig: SearchRig) -> None:
     begun(rig)
     rig.begin(1)
