@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from footplate.replica.environment.build_isolation import BuildIsolation
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.uv import Uv, UvFailed
 from tests.support.deadlines import EVENT_S
@@ -54,6 +58,32 @@ def test_a_build_whose_output_stays_open_is_ended(tmp_path: Path, script: str) -
             run()
         pid = (tmp_path / "pid").read_text().strip() if (tmp_path / "pid").exists() else ""
         assert not (pid and Path(f"/proc/{pid}").exists())
+
+
+class Interrupting(BuildIsolation):
+    """Sends Ctrl-C to the parent when a process was forked, and before it runs its program."""
+
+    def enter(self) -> None:
+        os.kill(os.getppid(), signal.SIGINT)
+
+
+def find_children() -> set[str]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            if path.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
+                found.add(path.parent.name)
+    return found
+
+
+def test_ctrl_c_while_a_build_starts_leaves_no_build(tmp_path: Path) -> None:
+    isolation = Interrupting(str(tmp_path), None, namespaced=False)
+    uv = make_uv(tmp_path, "exec sleep 1000").secluding(isolation).isolated
+    before, handler = find_children(), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        uv.run(["build"])
+    assert find_children() <= before
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_what_a_build_starts_has_no_more_memory() -> None:

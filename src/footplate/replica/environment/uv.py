@@ -9,6 +9,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -52,6 +53,31 @@ class UvFailed(Exception):
     def __init__(self, output: str) -> None:
         super().__init__(output)
         self.output = output
+
+
+class _DelayedInterrupt:
+    """Delays Ctrl-C while a process starts: nobody could end yet what has begun by then."""
+
+    def __init__(self) -> None:
+        self._came = False
+        self._handler = signal.getsignal(signal.SIGINT)
+        self._delays = callable(self._handler)
+        try:
+            if self._delays:
+                signal.signal(signal.SIGINT, self._note)
+        except ValueError:  # not the main thread, and only there does Ctrl-C come
+            self._delays = False
+
+    def _note(self, *_: object) -> None:
+        self._came = True
+
+    def deliver(self) -> None:
+        """Delays no longer; raises KeyboardInterrupt if Ctrl-C came meanwhile."""
+        if self._delays:
+            self._delays = False
+            signal.signal(signal.SIGINT, self._handler)
+        if self._came:
+            raise KeyboardInterrupt
 
 
 class Uv:
@@ -234,14 +260,17 @@ class Uv:
         has the second.
         """
         ours, theirs = ends
+        interrupt = _DelayedInterrupt()
         try:
             process = self._start(argv, variables, theirs)
         except BaseException:
             os.close(ours)
+            interrupt.deliver()
             raise
         finally:
             os.close(theirs)
         try:
+            interrupt.deliver()
             output = read(ours)
         except BaseException:  # it must not go on to build what its caller clears away
             process.kill()
