@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from footplate.store.row_codec import Record
 
 
+# PostgreSQL's clock, which all servers share.
+
 MICROS = 1_000_000
 _NOW = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 

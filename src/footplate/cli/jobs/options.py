@@ -209,6 +209,19 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
+def copy_object(parent: JsonObject, key: str) -> JsonObject:
+    """Replaces the object at ``key`` by a copy, or adds an empty one; returns it.
+
+    Raises InvalidArgument: something else is there.
+    """
+    value = parent.get(key)
+    if not isinstance(value, dict | None):
+        raise InvalidArgument(f"--config: {key} is not a mapping")
+    child: JsonObject = dict(value or {})
+    parent[key] = child
+    return child
+
+
 def put_learn_from(job: JsonObject, earlier: object) -> None:
     """Adds the label that makes a search learn from an earlier one.
 
@@ -216,7 +229,4 @@ def put_learn_from(job: JsonObject, earlier: object) -> None:
     """
     if earlier is None:
         return
-    labels = job.get("labels")
-    if not isinstance(labels, dict | None):
-        raise InvalidArgument("--config: labels is not a mapping")
-    job["labels"] = {**(labels or {}), LABEL: str(earlier).rpartition("/")[2]}
+    copy_object(job, "labels")[LABEL] = str(earlier).rpartition("/")[2]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.defaults import DEFAULT_REGION
-from footplate.cli.jobs.options import put_learn_from
+from footplate.cli.jobs.options import copy_object, put_learn_from
 from footplate.cli.option_values import enum_name
 from footplate.cli.packaging.source_uses import find_uses
 from footplate.cli.packaging.staging import (
@@ -152,7 +152,7 @@ def make_job(
     if isinstance(labels := options.get("labels"), dict):
         job["labels"] = dict(labels)
     put_learn_from(job, options.get("learn_from"))
-    given = _object(job, "trainingInput")
+    given = copy_object(job, "trainingInput")
     _drop_machines(given, options)
     _put_fields(given, options)
     _put_machines(given, options)
@@ -213,19 +213,9 @@ def _accelerator(option: str, given: Mapping[str, str]) -> JsonObject:
     return {"type": enum_name(given["type"]), "count": given.get("count", "1")}
 
 
-def _object(parent: JsonObject, key: str) -> JsonObject:
-    """Replaces the object at ``key`` by a copy, or adds an empty one; returns it."""
-    value = parent.get(key)
-    if not isinstance(value, dict | None):
-        raise InvalidArgument(f"--config: {key} is not a mapping")
-    child: JsonObject = dict(value or {})
-    parent[key] = child
-    return child
-
-
 def _put(parent: JsonObject, path: Sequence[str], value: JsonValue) -> None:
     for key in path[:-1]:
-        parent = _object(parent, key)
+        parent = copy_object(parent, key)
     parent[path[-1]] = value
 
 

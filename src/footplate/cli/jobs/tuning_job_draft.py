@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.cli.config_file import as_message
-from footplate.cli.jobs.options import put_job_options, put_learn_from, put_run_options
+from footplate.cli.jobs.options import copy_object, put_job_options, put_learn_from, put_run_options
 from footplate.cli.option_values import enum_name
-from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import TuningJobName
 from footplate.wire.vertex_v1.models import HyperparameterTuningJob
 
@@ -66,18 +65,8 @@ def make_job(display_name: str, config: JsonObject, options: Mapping[str, object
         given = options.get(name)
         job[field] = int(str(given)) if given is not None else job.get(field) or 1
     if (algorithm := options.get("algorithm")) is not None:
-        _child(job, "studySpec")["algorithm"] = enum_name(str(algorithm))
-    put_run_options(_child(job, "trialJobSpec"), options)
+        copy_object(job, "studySpec")["algorithm"] = enum_name(str(algorithm))
+    put_run_options(copy_object(job, "trialJobSpec"), options)
     put_job_options(job, options)
     put_learn_from(job, options.get("learn_from"))
     return job
-
-
-def _child(job: JsonObject, key: str) -> JsonObject:
-    """Replaces the object at ``key`` by a copy, or adds an empty one; returns it."""
-    value = job.get(key)
-    if not isinstance(value, dict | None):
-        raise InvalidArgument(f"--config: {key} is not a mapping")
-    child: JsonObject = dict(value or {})
-    job[key] = child
-    return child

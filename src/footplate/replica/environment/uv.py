@@ -14,6 +14,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 
 from footplate.replica.environment.errors import PreparationError
@@ -60,13 +61,13 @@ class _DelayedInterrupt:
 
     def __init__(self) -> None:
         self._came = False
-        self._handler = signal.getsignal(signal.SIGINT)
-        self._delays = callable(self._handler)
-        try:
-            if self._delays:
-                signal.signal(signal.SIGINT, self._note)
-        except ValueError:  # not the main thread, and only there does Ctrl-C come
-            self._delays = False
+        # Another thread may set no handler, and Ctrl-C doesn't come there.
+        self._delays = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if self._delays:
+            signal.signal(signal.SIGINT, self._note)
 
     def _note(self, *_: object) -> None:
         self._came = True
@@ -74,8 +75,7 @@ class _DelayedInterrupt:
     def deliver(self) -> None:
         """Delays no longer; raises KeyboardInterrupt if Ctrl-C came meanwhile."""
         if self._delays:
-            self._delays = False
-            signal.signal(signal.SIGINT, self._handler)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._came:
             raise KeyboardInterrupt
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from footplate.replica.context import Context
     from footplate.replica.metrics.event_directories import Found
-    from footplate.replica.metrics.metric_records import MetricRecords
 
 
 MOST_ENTRIES = 5000

@@ -33,7 +33,7 @@ from footplate.store.upsert import upsert
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from footplate.store.row_codec import Record, Values
+    from footplate.store.row_codec import Record
 
 
 _MOST_NAMES = 500
