@@ -113,11 +113,11 @@ CgroupContainment.open(sys.argv[2])
 def test_a_child_that_is_abandoned_leaves_no_descriptor_open() -> None:
     """Else a supervisor that ends its init keeps one open for as long as it lives."""
     descriptors = Path("/proc/self/fd")
-    before = sorted(descriptors.iterdir())
+    before = set(descriptors.iterdir())
     child = fork(lambda _ready: os._exit(0))
     child.abandon()
     os.waitpid(child.pid, 0)
-    assert sorted(descriptors.iterdir()) == before
+    assert set(descriptors.iterdir()) <= before  # an earlier test's may be closed meanwhile
 
 
 def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_path: Path) -> None:

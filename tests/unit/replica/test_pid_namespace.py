@@ -86,11 +86,11 @@ def test_a_program_gets_what_was_ordered_and_its_status_comes_back(
     namespace: PidNamespace, pipe: tuple[int, int]
 ) -> None:
     reading, writing = pipe
-    opened = sorted(Path("/proc/self/fd").iterdir())
+    opened = set(Path("/proc/self/fd").iterdir())
     command = 'printf "%s|" "$NAME" "$EMPTY" "$1" $$ $PPID /proc/self/fd/*; exit 7'
     child = namespace.start(launch(command, writing), None)
     assert os.waitstatus_to_exitcode(child.reap()) == 7
-    assert sorted(Path("/proc/self/fd").iterdir()) == opened
+    assert set(Path("/proc/self/fd").iterdir()) <= opened
     name, empty, argument, number, parent, *descriptors, _ = os.read(reading, 999).split(b"|")
     assert (name, empty, argument, parent) == (b"a word \xff", b"", b"b c", b"1")
     assert int(number) > 1
@@ -147,11 +147,11 @@ def test_without_a_record_there_is_no_program(
     def fail() -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    opened = sorted(Path("/proc/self/fd").iterdir())
+    opened = set(Path("/proc/self/fd").iterdir())
     with pytest.raises(OSError, match="No space left"):
         namespace.start(launch("echo started", writing, fail), None)
     assert find_init(namespace) is None
-    assert sorted(Path("/proc/self/fd").iterdir()) == opened
+    assert set(Path("/proc/self/fd").iterdir()) <= opened
     assert namespace.kill()
     os.close(writing)
     assert os.read(reading, 1) == b""
